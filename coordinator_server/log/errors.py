@@ -1,0 +1,41 @@
+"""What can go wrong with storage.
+
+    LogError
+    ├── Unavailable       nothing was written (disk full, too many files): the caller may try again later
+    ├── OutcomeUnknown    it may or may not be durable: the process must not go on with this log
+    ├── Fenced            somebody else owns the shard now
+    ├── DamagedLog        bytes that were durable are not what they were: refuse to start; names file and position
+    └── LockedLog         another process holds the data directory; names its pid
+"""
+
+from __future__ import annotations
+
+
+class LogError(Exception):
+    """Anything the log refuses or cannot do."""
+
+
+class Unavailable(LogError):
+    """Nothing was written; the shard is as before."""
+
+
+class OutcomeUnknown(LogError):
+    """A sync failed: what was written since the last good one may or may not be durable."""
+
+
+class Fenced(LogError):
+    """The epoch of the append is older than the shard's."""
+
+
+class DamagedLog(LogError):
+    """Durable bytes are damaged."""
+
+    def __init__(self, path: str, position: int, why: str) -> None:
+        super().__init__(f"{path} at byte {position}: {why}")
+        self.path = path
+        self.position = position
+        self.why = why
+
+
+class LockedLog(LogError):
+    """The data directory is in use by another process."""

@@ -1,0 +1,99 @@
+"""The contract between a replicated state machine and the runtime that drives it (Kafka's ``coordinator-common``).
+
+A shard's *operations* are methods that the runtime calls one at a time. A write operation reads the present state, changes no hard
+state, and returns a CoordinatorResult; the runtime then replays its records into the shard, appends them, and gives the
+response to the peer once they are durable. A read operation takes the committed offset and returns its response. Either may raise
+CoordinatorError, and leaves no trace when it does.
+
+Hard state (what the log can rebuild) changes only in ``replay``. Soft state (timers, joins in flight) may change in operations and in
+``CoordinatorResult.on_append``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
+
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class RequestContext(Struct, frozen=True, gc=False):
+    """Who asks, and how: what the socket and the request header say."""
+
+    client_id: str
+    client_host: str
+    api_key: int
+    api_version: int
+    principal: str = "User:ANONYMOUS"
+
+
+class Deferred(Enum):
+    """The response of an operation that answers its Reply itself, now or later."""
+
+    DEFERRED = "deferred"
+
+
+DEFERRED = Deferred.DEFERRED
+
+
+class Reply(Protocol[T_contra]):
+    """The one answer that a request is owed. Exactly one of the two is called, exactly once."""
+
+    def complete(self, response: T_contra, /) -> None: ...
+
+    def fail(self, error: ErrorCode, message: str | None = None, /) -> None: ...
+
+
+class CoordinatorResult(Struct, Generic[T], gc=False):
+    """What a write operation wants done, as data."""
+
+    response: T | Deferred
+    records: Sequence[CoordinatorRecord] = ()
+    # Called once the records are durable (None) or were not and the state has been reverted (the error). With on_append the
+    # operation's response may still be DEFERRED: then on_append answers.
+    on_append: Callable[[ErrorCode | None], None] | None = None
+    # Without records: the response is held until the high watermark passes this offset. None: until it passes all that is pending on
+    # the shard. An answer that rests on no uncommitted state says 0 and leaves at once (heartbeats).
+    depends_on: int | None = None
+
+
+class CoordinatorShard(Protocol):
+    """One partition's replicated state machine."""
+
+    def on_loaded(self) -> None:
+        """The log has been replayed: build soft state, arm timers."""
+
+    def on_unloaded(self) -> None:
+        """The shard is given up: answer everything in flight, drop soft state."""
+
+    def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
+        """Apply one record, live, at recovery and in the pipeline alike."""
+
+
+class CoordinatorTimer(Protocol):
+    """Timers of one shard, by key. An expiry runs as a write operation; a cancelled or replaced timer never fires."""
+
+    def schedule(self, key: Hashable, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]], /) -> None:
+        """Arm or re-arm the timer of ``key``."""
+
+    def cancel(self, key: Hashable, /) -> None:
+        """Disarm; nothing happens when there is none."""
+
+    def is_scheduled(self, key: Hashable, /) -> bool: ...
+
+
+class Clock(Protocol):
+    """The two times a state machine may ask for."""
+
+    def wall_ms(self) -> int:
+        """Milliseconds since the epoch, for timestamps that people and other processes read."""
+
+    def now_ms(self) -> int:
+        """Milliseconds this server has been running: monotonic, and stops while the process is stopped."""

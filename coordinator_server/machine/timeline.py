@@ -1,0 +1,223 @@
+"""State that can be read as of a committed offset, and taken back to one.
+
+A snapshot's epoch is a log offset: it stands for the state before the record at that offset. While a snapshot is the newest, the
+first write to each key notes what was there before; so a value as of an epoch is found by asking the snapshots from that epoch on,
+oldest first, and then the present state. Without open snapshots a write costs little more than one to a plain dict.
+
+    registry.snapshot(100)      # records 100… are about to be replayed
+    registry.revert_to(100)     # they failed: the state is again what it was before them
+    registry.delete_up_to(110)  # they are durable up to 110: nobody reads or reverts to an earlier state
+
+Reads of a container (``d[key]``, ``in``, ``items()``) see the present, possibly uncommitted state at the speed of a dict;
+``get_at`` and ``items_at`` see the state of an epoch. The idea is that of Kafka's ``SnapshotRegistry`` and ``TimelineHashMap``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar, overload
+
+K = TypeVar("K")
+V = TypeVar("V")
+D = TypeVar("D")
+
+LATEST: Final = 2**63 - 1
+
+
+class _Absent:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<absent>"
+
+
+_ABSENT: Final = _Absent()
+
+
+class _Revertible(Protocol):
+    def _restore(self, before: dict[Any, Any]) -> None: ...
+
+
+class _Snapshot:
+    __slots__ = ("before", "epoch")
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.before: dict[_Revertible, dict[Any, Any]] = {}
+
+
+class SnapshotRegistry:
+    """The open snapshots of one shard, oldest first, shared by all of its timeline containers."""
+
+    __slots__ = ("_snapshots", "newest")
+
+    def __init__(self) -> None:
+        self._snapshots: list[_Snapshot] = []
+        self.newest: _Snapshot | None = None
+
+    @property
+    def epochs(self) -> list[int]:
+        """Epochs of the open snapshots, ascending."""
+        return [snapshot.epoch for snapshot in self._snapshots]
+
+    def snapshot(self, epoch: int) -> None:
+        """Open a snapshot at ``epoch``; nothing happens when the newest one is already there."""
+        if self.newest is not None:
+            if self.newest.epoch == epoch:
+                return
+            if self.newest.epoch > epoch:
+                raise ValueError(f"snapshot at {epoch} is older than the newest at {self.newest.epoch}")
+        self.newest = _Snapshot(epoch)
+        self._snapshots.append(self.newest)
+
+    def revert_to(self, epoch: int) -> None:
+        """Bring every container back to its state at ``epoch``; snapshots from there on are gone."""
+        while self._snapshots and self._snapshots[-1].epoch >= epoch:
+            for container, before in self._snapshots.pop().before.items():
+                container._restore(before)
+        self.newest = self._snapshots[-1] if self._snapshots else None
+
+    def delete_up_to(self, epoch: int) -> None:
+        """Forget the snapshots older than ``epoch``."""
+        keep = 0
+        while keep < len(self._snapshots) and self._snapshots[keep].epoch < epoch:
+            keep += 1
+        if keep:
+            del self._snapshots[:keep]
+            self.newest = self._snapshots[-1] if self._snapshots else None
+
+    def since(self, epoch: int) -> Iterator[_Snapshot]:
+        """The snapshots whose epoch is at least ``epoch``, oldest first."""
+        return (snapshot for snapshot in self._snapshots if snapshot.epoch >= epoch)
+
+
+class TimelineDict(dict[K, V]):
+    """A dict whose past states can be read and restored. Hashable by identity."""
+
+    __slots__ = ("_registry",)
+
+    def __init__(self, registry: SnapshotRegistry) -> None:
+        super().__init__()
+        self._registry = registry
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if self._registry.newest is not None:
+            self._note(key)
+        dict.__setitem__(self, key, value)
+
+    def __delitem__(self, key: K) -> None:
+        if key in self and self._registry.newest is not None:
+            self._note(key)
+        dict.__delitem__(self, key)
+
+    @overload
+    def pop(self, key: K, /) -> V: ...
+    @overload
+    def pop(self, key: K, default: V, /) -> V: ...
+    @overload
+    def pop(self, key: K, default: D, /) -> V | D: ...
+    def pop(self, key: K, /, *default: Any) -> Any:
+        if key in self and self._registry.newest is not None:
+            self._note(key)
+        return dict.pop(self, key, *default)
+
+    def get_at(self, key: K, epoch: int, default: V | None = None) -> V | None:
+        """The value of ``key`` in the state of ``epoch``."""
+        for snapshot in self._registry.since(epoch):
+            before = snapshot.before.get(self)
+            if before is not None and key in before:
+                value: V | _Absent = before[key]
+                return default if isinstance(value, _Absent) else value
+        return self.get(key, default)
+
+    def items_at(self, epoch: int) -> Iterable[tuple[K, V]]:
+        """The items in the state of ``epoch``; in no particular order."""
+        past: dict[K, Any] = {}
+        for snapshot in self._registry.since(epoch):
+            for key, value in snapshot.before.get(self, {}).items():
+                past.setdefault(key, value)
+        if not past:
+            return list(self.items())
+        present = [(key, value) for key, value in self.items() if key not in past]
+        return present + [(key, value) for key, value in past.items() if value is not _ABSENT]
+
+    def _note(self, key: K) -> None:
+        snapshot = self._registry.newest
+        assert snapshot is not None
+        before = snapshot.before.get(self)
+        if before is None:
+            before = snapshot.before[self] = {}
+        if key not in before:
+            before[key] = self.get(key, _ABSENT)
+
+    def _restore(self, before: dict[K, Any]) -> None:
+        for key, value in before.items():
+            if value is _ABSENT:
+                dict.pop(self, key, None)
+            else:
+                dict.__setitem__(self, key, value)
+
+    def _unsupported(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        raise TypeError("a TimelineDict changes by item assignment, del and pop only")
+
+    clear = popitem = setdefault = update = __ior__ = _unsupported  # type: ignore[assignment]
+
+
+class TimelineSet(Generic[K]):
+    """A set whose past states can be read and restored."""
+
+    __slots__ = ("_members",)
+
+    def __init__(self, registry: SnapshotRegistry) -> None:
+        self._members: TimelineDict[K, None] = TimelineDict(registry)
+
+    def add(self, member: K) -> None:
+        if member not in self._members:
+            self._members[member] = None
+
+    def discard(self, member: K) -> None:
+        self._members.pop(member, None)
+
+    def __contains__(self, member: K) -> bool:
+        return member in self._members
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def members_at(self, epoch: int) -> set[K]:
+        """The members in the state of ``epoch``."""
+        return {member for member, _ in self._members.items_at(epoch)}
+
+
+class TimelineValue(Generic[V]):
+    """One value whose past states can be read and restored."""
+
+    __slots__ = ("_registry", "value")
+
+    def __init__(self, registry: SnapshotRegistry, value: V) -> None:
+        self._registry = registry
+        self.value = value
+
+    def set(self, value: V) -> None:
+        """Replace the value."""
+        snapshot = self._registry.newest
+        if snapshot is not None:
+            snapshot.before.setdefault(self, {None: self.value})
+        self.value = value
+
+    def get_at(self, epoch: int) -> V:
+        """The value in the state of ``epoch``."""
+        for snapshot in self._registry.since(epoch):
+            before = snapshot.before.get(self)
+            if before is not None:
+                value: V = before[None]
+                return value
+        return self.value
+
+    def _restore(self, before: dict[None, V]) -> None:
+        self.value = before[None]
