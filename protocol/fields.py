@@ -1,0 +1,176 @@
+"""The vocabulary of message declarations.
+
+A declaration reads like Kafka's schema: the class is the message, ``kafka`` says its key and versions, each field has Kafka's
+type, Kafka's default, and, where it is not present in every version, a ``V``:
+
+    class HeartbeatRequest(Message):
+        kafka = request(12, "0-4", flexible="4+")
+        group_id: String = ""
+        generation_id: Int32 = 0
+        member_id: String = ""
+        group_instance_id: Annotated[String | None, V("3+")] = None
+
+``X | None`` is nullable wherever the field exists, unless ``V(nullable=...)`` says otherwise. The fields of an Item exist where
+the Item does, unless they say otherwise. Version ranges are Kafka's: "3", "0-4", "4+", "none".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Annotated, ClassVar, Final
+
+from msgspec import Struct
+
+LATEST: Final = 32767
+
+
+class Versions(Struct, frozen=True, order=True, gc=False):
+    """An inclusive range of versions; empty when ``low > high``."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def parse(cls, text: str) -> Versions:
+        if text == "none":
+            return NO_VERSIONS
+        low, dash, high = text.partition("-")
+        if dash:
+            return cls(int(low), int(high))
+        return cls(int(text[:-1]), LATEST) if text.endswith("+") else cls(int(text), int(text))
+
+    def __contains__(self, version: int) -> bool:
+        return self.low <= version <= self.high
+
+    def __and__(self, other: Versions) -> Versions:
+        both = Versions(max(self.low, other.low), min(self.high, other.high))
+        return both if both.low <= both.high else NO_VERSIONS
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.low, self.high + 1))
+
+
+NO_VERSIONS: Final = Versions(1, 0)
+ALL_VERSIONS: Final = Versions(0, LATEST)
+
+
+class Kind(Enum):
+    """What a message is for; the values are Kafka's words for it."""
+
+    REQUEST = "request"
+    RESPONSE = "response"
+    HEADER = "header"
+    DATA = "data"
+    RECORD_KEY = "coordinator-key"
+    RECORD_VALUE = "coordinator-value"
+    METADATA_RECORD = "metadata"
+
+
+class Declaration(Struct, frozen=True, gc=False):
+    """What Kafka says of a message as a whole. ``key`` is the API's, or the record type."""
+
+    kind: Kind
+    key: int | None
+    versions: Versions
+    flexible: Versions
+
+
+class Message(Struct, gc=False):
+    """A message: what a decoder returns and an encoder takes."""
+
+    kafka: ClassVar[Declaration]
+
+
+class Item(Struct, gc=False):
+    """A struct inside a message."""
+
+
+def request(key: int, versions: str, *, flexible: str) -> Declaration:
+    return _declare(Kind.REQUEST, key, versions, flexible)
+
+
+def response(key: int, versions: str, *, flexible: str) -> Declaration:
+    return _declare(Kind.RESPONSE, key, versions, flexible)
+
+
+def header(versions: str, *, flexible: str) -> Declaration:
+    return _declare(Kind.HEADER, None, versions, flexible)
+
+
+def data(versions: str, *, flexible: str = "none") -> Declaration:
+    return _declare(Kind.DATA, None, versions, flexible)
+
+
+def record_key(record_type: int) -> Declaration:
+    """A coordinator record's key: always version 0 of its type."""
+    return _declare(Kind.RECORD_KEY, record_type, "0", "none")
+
+
+def record_value(record_type: int, versions: str, *, flexible: str = "none") -> Declaration:
+    return _declare(Kind.RECORD_VALUE, record_type, versions, flexible)
+
+
+def metadata_record(record_type: int, versions: str, *, flexible: str) -> Declaration:
+    return _declare(Kind.METADATA_RECORD, record_type, versions, flexible)
+
+
+def _declare(kind: Kind, key: int | None, versions: str, flexible: str) -> Declaration:
+    return Declaration(kind, key, Versions.parse(versions), Versions.parse(flexible))
+
+
+class V:
+    """Where a field exists, may be null, is tagged, and whether a version without it may drop its value (``ignorable``)."""
+
+    __slots__ = ("flexible", "ignorable", "nullable", "tag", "tagged", "versions")
+
+    def __init__(
+        self,
+        versions: str = "0+",
+        *,
+        nullable: str | None = None,
+        ignorable: bool = False,
+        tag: int | None = None,
+        tagged: str | None = None,
+        flexible: str | None = None,
+    ) -> None:
+        self.versions = Versions.parse(versions)
+        self.nullable = None if nullable is None else Versions.parse(nullable)
+        self.ignorable = ignorable
+        self.tag = tag
+        self.tagged = NO_VERSIONS if tag is None else Versions.parse(tagged or versions)
+        self.flexible = None if flexible is None else Versions.parse(flexible)
+
+
+class Primitive(Enum):
+    """Kafka's primitive types; the values are Kafka's names for them."""
+
+    BOOL = "bool"
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    FLOAT64 = "float64"
+    UUID = "uuid"
+    STRING = "string"
+    BYTES = "bytes"
+    RECORDS = "records"
+
+
+Bool = Annotated[bool, Primitive.BOOL]
+Int8 = Annotated[int, Primitive.INT8]
+Int16 = Annotated[int, Primitive.INT16]
+Int32 = Annotated[int, Primitive.INT32]
+Int64 = Annotated[int, Primitive.INT64]
+Uint16 = Annotated[int, Primitive.UINT16]
+Uint32 = Annotated[int, Primitive.UINT32]
+Float64 = Annotated[float, Primitive.FLOAT64]
+String = Annotated[str, Primitive.STRING]
+Bytes = Annotated[bytes, Primitive.BYTES]
+Records = Annotated[bytes, Primitive.RECORDS]
+Uuid = Annotated[bytes, Primitive.UUID]
+"""Sixteen raw bytes, in the order of the UUID's text."""
+
+ZERO_UUID: Final = bytes(16)
