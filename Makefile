@@ -1,0 +1,60 @@
+# `make` or `make help` lists everything. Nothing here needs more than Python 3.11+ and make; what a target needs beyond that it
+# brings into .venv once, and works offline from then on.
+
+LISTEN   ?= 127.0.0.1:9092
+DATA_DIR ?= ./data
+ARGS     ?=
+
+VENV := .venv
+BIN  := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help with-run with-spark with-dev run compact test check format generate bench lock clean
+MAKEFLAGS += --no-print-directory
+
+help: ## this list
+	@echo "coordinator-server: a durable group coordinator that speaks the Kafka wire protocol"
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@echo
+	@echo "  LISTEN=$(LISTEN) DATA_DIR=$(DATA_DIR) ARGS='…' (passed on to the program that the target runs)"
+	@echo "  e.g. make run LISTEN=127.0.0.1:19092 ARGS='--override group.initial.rebalance.delay.ms=0'"
+
+run: with-run ## set up what is needed and start the coordinator on LISTEN, with its log in DATA_DIR
+	@echo "starting on $(LISTEN), log in $(DATA_DIR); stop with ctrl-C, or kill -9 it: what was acknowledged stays"
+	@echo "then try, in a second terminal: one of the ten-line consumers of README.md, three times"
+	@echo "and: make compact   (Spark writes a compacted layer of the log, while the server runs or not)"
+	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) $(ARGS)
+
+compact: with-spark ## compact the log in DATA_DIR with Spark (the server may be running)
+	@exec $(BIN)/coordinator-server compact --data-dir $(DATA_DIR) $(ARGS)
+
+test: with-dev ## the whole test suite; ARGS='tests/unit -k log' for a part of it
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m protocol.generate --check
+
+format: with-dev ## let the formatter and the fixable rules have their way
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+generate: with-run ## write protocol/generated anew from the declarations in protocol/messages
+	@$(BIN)/python -m protocol.generate
+
+bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' for a real broker too
+	@$(BIN)/python bench/serve.py $(ARGS)
+
+lock: with-run ## pin the newest versions that pyproject.toml allows into requirements/*.lock
+	@scripts/lock
+
+clean: ## remove .venv, caches and build results; DATA_DIR stays
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/build spark-warehouse metastore_db derby.log
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+with-run with-spark with-dev:
+	@scripts/setup $(@:with-%=%)

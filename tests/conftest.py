@@ -1,0 +1,24 @@
+"""Options and rules of the whole test suite."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("coordinator-server")
+    group.addoption("--crash-rounds", type=int, default=20, metavar="N", help="rounds of the kill -9 test (default 20)")
+    group.addoption("--seed", type=int, default=None, metavar="N", help="seed of tests that draw at random; printed when they fail")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Under CI nothing is optional: a test skipped for want of a tool fails the run."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter else []
+    if os.environ.get("CI") == "true" and skipped and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        for report in skipped:
+            reporter.write_line(f"CI: skipped, so failed: {report.nodeid}", red=True)
