@@ -1,0 +1,313 @@
+"""Layers: compaction results that stand for the offsets ``[0, to)`` of a shard.
+
+A layer is a directory ``layer-{to:020d}`` in the shard's directory. It holds a manifest and RecordBatches in offset order, in files
+named like segments; offsets, timestamps and headers are those the records were written with, so there are gaps.
+
+    attempt    ``.layer-attempt-…``: private to whoever writes it; worthless until it is published, removed when stale
+    published  one atomic rename made it ``layer-…``; never changed again; only the server deletes it
+    valid      the manifest parses and every file has the size it states
+    intact     and the CRC it states: checked before a layer is loaded
+
+A newer layer supersedes the older ones. An older one serves when the newer are not intact and the segments after it are all there.
+The same batches and the same summary make the same bytes: nothing in a layer tells when or where it was written.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final
+
+import msgspec
+from crc32c import crc32c
+from msgspec import Struct
+
+from coordinator_server.log.errors import DamagedLog, LogError
+from protocol.errors import DecodeError
+from protocol.record_batch import iter_batches
+
+FORMAT: Final = 1
+MANIFEST: Final = "manifest.json"
+FILE_BYTES: Final = 64 * 1024 * 1024
+_ATTEMPT: Final = ".layer-attempt-"
+_LAYER_NAME: Final = re.compile(r"layer-(\d{20})")
+_FILE_NAME: Final = re.compile(r"\d{20}\.log")
+_READ_BYTES: Final = 1024 * 1024
+
+
+class FileEntry(Struct, frozen=True, gc=False):
+    """A file a manifest vouches for; names are relative to the layer (``files``) or the shard's directory (``inputs``)."""
+
+    name: str
+    size: int
+    crc32c: int
+
+
+class Manifest(Struct, frozen=True):
+    """What a layer holds and what it was made from."""
+
+    shard: str
+    to_offset: int
+    records: int
+    tombstones: int
+    digest: str
+    files: tuple[FileEntry, ...]
+    inputs: tuple[FileEntry, ...]
+    tombstone_cutoff_ms: int | None = None
+    from_offset: int = 0
+    format: int = FORMAT
+
+
+class Layer:
+    """A published layer with a manifest that parses."""
+
+    __slots__ = ("manifest", "path")
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @property
+    def to_offset(self) -> int:
+        """The first offset the layer does not stand for."""
+        return self.manifest.to_offset
+
+    def files(self) -> list[Path]:
+        """The record files in offset order."""
+        return [self.path / entry.name for entry in self.manifest.files]
+
+    def verify(self) -> None:
+        """Compare every file with its CRC; DamagedLog names the first that differs."""
+        for entry in self.manifest.files:
+            found = file_entry(self.path / entry.name, entry.name)
+            if found != entry:
+                why = f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, found {found.size} with {found.crc32c:#010x}"
+                raise DamagedLog(str(self.path / entry.name), 0, why)
+
+    def read(self, from_offset: int = 0) -> Iterator[bytes]:
+        """Whole batches in offset order, from the first that holds ``from_offset`` or a later one."""
+        for path in self.files():
+            data = path.read_bytes()
+            end = 0
+            try:
+                for position, header in iter_batches(data):
+                    end = position + header.size
+                    if header.next_offset > from_offset:
+                        yield data[position:end]
+            except DecodeError as error:
+                raise DamagedLog(str(path), end, str(error)) from error
+
+
+def layer_path(shard_dir: Path, to_offset: int) -> Path:
+    """Where the layer that stands for ``[0, to_offset)`` is published."""
+    return shard_dir / f"layer-{to_offset:020d}"
+
+
+def layer_offsets(shard_dir: Path) -> list[int]:
+    """``to`` offsets of everything that is named like a layer, newest first; valid or not."""
+    if not shard_dir.is_dir():
+        return []
+    names = (_LAYER_NAME.fullmatch(entry.name) for entry in shard_dir.iterdir())
+    return sorted((int(name[1]) for name in names if name), reverse=True)
+
+
+def open_layer(shard_dir: Path, to_offset: int) -> Layer:
+    """The layer at ``to_offset``; DamagedLog unless it is valid."""
+    path = layer_path(shard_dir, to_offset)
+    try:
+        manifest = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
+    except (OSError, msgspec.DecodeError) as error:
+        raise DamagedLog(str(path / MANIFEST), 0, f"not a layer's manifest: {error}") from error
+    stated = (manifest.format, manifest.shard, manifest.from_offset, manifest.to_offset)
+    if stated != (FORMAT, shard_dir.name, 0, to_offset):
+        raise DamagedLog(str(path / MANIFEST), 0, f"the manifest of another layer or format: {stated}")
+    for entry in manifest.files:
+        if not _FILE_NAME.fullmatch(entry.name) or _size(path / entry.name) != entry.size:
+            raise DamagedLog(str(path / entry.name), 0, f"not the file of {entry.size} bytes that the layer's manifest states")
+    return Layer(path, manifest)
+
+
+def newest_valid_layer(shard_dir: Path, upto: int | None = None) -> Layer | None:
+    """The newest valid layer that stands for no offset from ``upto`` on. CRCs are not read: see ``layer_to_load``."""
+    for to_offset in layer_offsets(shard_dir):
+        if upto is None or to_offset <= upto:
+            try:
+                return open_layer(shard_dir, to_offset)
+            except DamagedLog:
+                continue
+    return None
+
+
+def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | None = None) -> Layer | None:
+    """The newest intact layer after which the segments are all there, or None when the segments alone are the whole log.
+
+    ``segment_bases`` are the base offsets of the shard's segments, ascending. Raises DamagedLog when neither a layer nor the
+    segments reach back to offset 0, and LogError when ``upto`` asks for a state that is no longer kept.
+    """
+    newest = layer_offsets(shard_dir)
+    damage: DamagedLog | None = None
+    for to_offset in newest:
+        # A layer without segments is the whole log only when nothing newer was ever there.
+        reached = segment_bases[0] <= to_offset if segment_bases else to_offset == newest[0]
+        if not reached or (upto is not None and to_offset > upto):
+            continue
+        try:
+            layer = open_layer(shard_dir, to_offset)
+            layer.verify()
+        except DamagedLog as error:
+            damage = damage or error
+        else:
+            return layer
+    if segment_bases[0] == 0 if segment_bases else not newest:
+        return None
+    if damage is not None:
+        raise damage
+    if upto is not None and newest and upto < newest[0]:
+        raise LogError(f"{shard_dir.name}: the records before offset {newest[0]} are kept compacted only: ask for that offset or a later one")
+    first = segment_bases[0] if segment_bases else newest[0]
+    raise DamagedLog(str(shard_dir / f"{first:020d}.log"), 0, "records before this segment are missing, and no layer reaches up to it")
+
+
+class LayerAttempt:
+    """Writes one layer into a private directory. Leaving the ``with`` block by an exception removes it."""
+
+    def __init__(self, shard_dir: Path, to_offset: int, file_bytes: int = FILE_BYTES) -> None:
+        self.path = shard_dir / f"{_ATTEMPT}{to_offset:020d}-{secrets.token_hex(8)}"
+        self.entries: list[FileEntry] = []
+        self._shard = shard_dir.name
+        self._to_offset = to_offset
+        self._file_bytes = file_bytes
+        self._file: BinaryIO | None = None
+        self._name = ""
+        self._size = 0
+        self._crc = 0
+        self.path.mkdir()
+
+    def __enter__(self) -> LayerAttempt:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        if error is not None:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def append(self, base_offset: int, *batch: bytes | memoryview) -> None:
+        """Add one whole batch, given in as many pieces as it comes in; batches come in offset order."""
+        size = sum(map(len, batch))
+        if self._file is None or self._size + size > self._file_bytes:
+            self._roll(base_offset)
+        assert self._file is not None
+        for piece in batch:
+            self._file.write(piece)
+            self._crc = crc32c(piece, self._crc)
+        self._size += size
+
+    def close(self) -> None:
+        """All batches are there: sync the files, so that they can be read back."""
+        if self._file is None:
+            return
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._file = None
+        self.entries.append(FileEntry(self._name, self._size, self._crc))
+
+    def finish(self, *, records: int, tombstones: int, cutoff_ms: int | None, digest: str, inputs: Sequence[FileEntry]) -> Path:
+        """Add the manifest and sync everything: after this the attempt may be published."""
+        self.close()
+        manifest = Manifest(
+            shard=self._shard,
+            to_offset=self._to_offset,
+            records=records,
+            tombstones=tombstones,
+            digest=digest,
+            files=tuple(self.entries),
+            inputs=tuple(inputs),
+            tombstone_cutoff_ms=cutoff_ms,
+        )
+        with (self.path / MANIFEST).open("xb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=2) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        _sync_directory(self.path)
+        return self.path
+
+    def _roll(self, base_offset: int) -> None:
+        self.close()
+        self._name = f"{base_offset:020d}.log"
+        self._size = self._crc = 0
+        self._file = (self.path / self._name).open("xb")
+
+
+def publish(attempt: Path, shard_dir: Path, to_offset: int) -> bool:
+    """Make a finished attempt the layer at ``to_offset`` by one rename. False when a valid one is already there: it stays."""
+    target = layer_path(shard_dir, to_offset)
+    try:
+        os.rename(attempt, target)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        return _publish_over(attempt, shard_dir, to_offset)
+    _sync_directory(shard_dir)
+    return True
+
+
+def discard(attempt: Path) -> None:
+    """Remove an attempt that will not be published."""
+    shutil.rmtree(attempt, ignore_errors=True)
+
+
+def clean_attempts(shard_dir: Path) -> int:
+    """Remove what writers that died have left; for the holder of the compaction lock only. Returns how many there were."""
+    stale = [entry for entry in shard_dir.iterdir() if entry.name.startswith(_ATTEMPT)]
+    for attempt in stale:
+        discard(attempt)
+    return len(stale)
+
+
+def file_entry(path: Path, name: str) -> FileEntry:
+    """Size and CRC of a file as it is now."""
+    size = crc = 0
+    with path.open("rb") as file:
+        while piece := file.read(_READ_BYTES):
+            crc = crc32c(piece, crc)
+            size += len(piece)
+    return FileEntry(name, size, crc)
+
+
+def _publish_over(attempt: Path, shard_dir: Path, to_offset: int) -> bool:
+    """Another attempt was first, or a layer that nobody can load is in the way."""
+    try:
+        open_layer(shard_dir, to_offset).verify()
+    except DamagedLog:
+        aside = shard_dir / f"{_ATTEMPT}{to_offset:020d}-{secrets.token_hex(8)}"
+        os.rename(layer_path(shard_dir, to_offset), aside)
+        os.rename(attempt, layer_path(shard_dir, to_offset))
+        _sync_directory(shard_dir)
+        discard(aside)
+        return True
+    discard(attempt)
+    return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _sync_directory(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
