@@ -1,0 +1,353 @@
+"""RecordBatch v2 (magic 2): what the log, Fetch and Produce are made of. Older message sets are refused.
+
+A batch is a header of 61 bytes and its records, one after another; the checksum covers everything from the attributes on, so
+that a broker can set the base offset and the leader epoch without computing it again. Offsets and timestamps of records are
+deltas to the batch's. All numbers inside a record are zig-zag varints. After compaction offsets may have gaps, and
+``last_offset`` may lie behind the last record.
+
+    baseOffset int64 | length int32 | leaderEpoch int32 | magic int8 | crc uint32
+    attributes int16 | lastOffsetDelta int32 | baseTimestamp int64 | maxTimestamp int64
+    producerId int64 | producerEpoch int16 | baseSequence int32 | count int32 | records
+
+Errors: Truncated when more bytes might complete the batch, Malformed when none could.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from struct import Struct as Layout
+from typing import Final, NoReturn
+
+from crc32c import crc32c
+from msgspec import Struct
+
+from protocol.errors import EncodeError, Malformed, Truncated
+
+HEADER_SIZE: Final = 61
+MAGIC: Final = 2
+COMPRESSION_MASK: Final = 0x07
+TRANSACTIONAL: Final = 0x10
+CONTROL: Final = 0x20
+
+Headers = Sequence[tuple[str, bytes | None]]
+
+_HEADER = Layout(">qiibIhiqqqhii")
+_PREFIX = Layout(">qiibI")  # up to the checksum: what the checksum does not cover
+_BODY = Layout(">hiqqqhii")
+_LENGTH_END = 12
+_CHECKED_FROM = 21
+_MIN_RECORD = 7
+_MAX_INT64 = 2**63 - 1
+
+
+class Record(Struct, gc=False):
+    """One record, with its absolute offset and timestamp (ms)."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+class BatchHeader(Struct, gc=False):
+    """The fixed part of a batch. ``size`` is the whole batch in bytes, its offset and length fields included."""
+
+    base_offset: int
+    size: int
+    leader_epoch: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+
+    @property
+    def last_offset(self) -> int:
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def next_offset(self) -> int:
+        return self.base_offset + self.last_offset_delta + 1
+
+    @property
+    def is_control(self) -> bool:
+        """Its records are markers of the transaction coordinator, not data."""
+        return bool(self.attributes & CONTROL)
+
+    @property
+    def is_transactional(self) -> bool:
+        return bool(self.attributes & TRANSACTIONAL)
+
+    @property
+    def compression(self) -> int:
+        """0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."""
+        return self.attributes & COMPRESSION_MASK
+
+
+def read_header(buf: bytes, pos: int = 0) -> BatchHeader:
+    """The header at ``pos``; what it says of the body is plausible, but the body itself is not looked at."""
+    if len(buf) - pos < HEADER_SIZE:
+        raise Truncated("less than a batch header is left", message="RecordBatch", position=pos)
+    base_offset, length, epoch, magic, crc, attributes, last_delta, *rest = _HEADER.unpack_from(buf, pos)
+    base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, count = rest
+    size = length + _LENGTH_END
+    if magic != MAGIC:
+        _refuse(f"magic {magic} is not served, only {MAGIC}", pos)
+    if size < HEADER_SIZE:
+        _refuse(f"length {length} is too small", pos)
+    if base_offset < 0 or last_delta < 0 or base_offset + last_delta >= _MAX_INT64:
+        _refuse(f"offsets {base_offset} + {last_delta} are out of range", pos)
+    if not 0 <= count <= last_delta + 1:
+        _refuse(f"{count} records cannot have {last_delta + 1} offsets", pos)
+    return BatchHeader(
+        base_offset,
+        size,
+        epoch,
+        crc,
+        attributes,
+        last_delta,
+        base_timestamp,
+        max_timestamp,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        count,
+    )
+
+
+def verify(buf: bytes, pos: int, header: BatchHeader) -> None:
+    """The whole batch is there, and its checksum holds."""
+    end = pos + header.size
+    if end > len(buf):
+        raise Truncated(f"{end - len(buf)} of {header.size} bytes are missing", message="RecordBatch", position=pos)
+    crc = crc32c(memoryview(buf)[pos + _CHECKED_FROM : end])
+    if crc != header.crc:
+        _refuse(f"checksum is {crc:#010x}, the header says {header.crc:#010x}", pos)
+
+
+def iter_batches(buf: bytes, pos: int = 0) -> Iterator[tuple[int, BatchHeader]]:
+    """Every batch from ``pos`` to the end of ``buf`` with its position, verified; raises at the first that is not whole."""
+    end = len(buf)
+    while pos < end:
+        header = read_header(buf, pos)
+        verify(buf, pos, header)
+        yield pos, header
+        pos += header.size
+
+
+def iter_records(buf: bytes, pos: int, header: BatchHeader) -> Iterator[Record]:
+    """The records of the batch at ``pos``, in order. The batch should have been verified."""
+    end = pos + header.size
+    if end > len(buf):
+        raise Truncated(f"{end - len(buf)} of {header.size} bytes are missing", message="RecordBatch", position=pos)
+    if header.compression:
+        _refuse(f"compression {header.compression} is not served", pos)
+    pos += HEADER_SIZE
+    if header.count * _MIN_RECORD > end - pos:
+        _refuse(f"{header.count} records cannot be in {end - pos} bytes", pos)
+    for _ in range(header.count):
+        record, pos = _read_record(buf, pos, end, header)
+        yield record
+    if pos != end:
+        _refuse(f"{end - pos} bytes behind the last record", pos)
+
+
+def _read_record(buf: bytes, pos: int, batch_end: int, header: BatchHeader) -> tuple[Record, int]:
+    start = pos
+    try:
+        size, pos = _read_varint(buf, pos)
+        end = pos + size
+        if size < 0 or end > batch_end:
+            _refuse(f"record of {size} bytes in a batch with {batch_end - pos} left", start)
+        pos += 1  # attributes: none are defined
+        timestamp_delta, pos = _read_varint(buf, pos)
+        offset_delta, pos = _read_varint(buf, pos)
+        key, pos = _read_bytes(buf, pos, end)
+        value, pos = _read_bytes(buf, pos, end)
+        count = buf[pos]
+        if count == 0:
+            pos += 1
+            headers: tuple[tuple[str, bytes | None], ...] = ()
+        else:
+            headers, pos = _read_headers(buf, pos, end)
+    except IndexError:
+        _refuse("record runs over the end", start)
+    if pos != end:
+        _refuse(f"record says {end - start} bytes and has {pos - start}", start)
+    if not 0 <= offset_delta <= header.last_offset_delta:
+        _refuse(f"offset delta {offset_delta} is not in the batch", start)
+    return Record(header.base_offset + offset_delta, header.base_timestamp + timestamp_delta, key, value, headers), pos
+
+
+def _read_headers(buf: bytes, pos: int, end: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+    start = pos
+    count, pos = _read_varint(buf, pos)
+    if not 0 <= 2 * count <= end - pos:
+        _refuse(f"{count} headers in {end - pos} bytes", start)
+    headers = []
+    for _ in range(count):
+        name, pos = _read_bytes(buf, pos, end)
+        value, pos = _read_bytes(buf, pos, end)
+        if name is None:
+            _refuse("header without a name", start)
+        try:
+            headers.append((name.decode(), value))
+        except UnicodeDecodeError:
+            _refuse("header name is not UTF-8", start)
+    return tuple(headers), pos
+
+
+def _read_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
+    size = buf[pos]
+    if size < 0x80:
+        pos += 1
+        size = -1 if size & 1 else size >> 1  # any odd byte is a negative size, and that is null
+    else:
+        size, pos = _read_varint(buf, pos)
+    if size < 0:
+        return None, pos
+    stop = pos + size
+    if stop > end:
+        _refuse(f"{size} bytes in a record with {end - pos} left", pos)
+    return buf[pos:stop], stop
+
+
+def _read_varint(buf: bytes, pos: int) -> tuple[int, int]:
+    byte = buf[pos]
+    pos += 1
+    value = byte & 0x7F
+    shift = 7
+    while byte >= 0x80:
+        if shift > 63:
+            _refuse("varint of more than ten bytes", pos)
+        byte = buf[pos]
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+    return (value >> 1) ^ -(value & 1), pos
+
+
+def _refuse(reason: str, position: int) -> NoReturn:
+    raise Malformed(reason, message="RecordBatch", position=position)
+
+
+def _varint(value: int) -> bytes:
+    bits = (value << 1) ^ (value >> 63)
+    out = bytearray()
+    while bits >= 0x80:
+        out.append(bits & 0x7F | 0x80)
+        bits >>= 7
+    out.append(bits)
+    return bytes(out)
+
+
+# Sizes and offset deltas of the records a coordinator writes are small: their varints are looked up.
+_VARINTS: Final = tuple(_varint(value) for value in range(2048))
+_NULL: Final = _varint(-1)
+
+
+class BatchBuilder:
+    """Writes one batch, record by record, into one buffer."""
+
+    __slots__ = (
+        "_attributes",
+        "_base_offset",
+        "_base_timestamp",
+        "_leader_epoch",
+        "_max_timestamp",
+        "_out",
+        "_producer_epoch",
+        "_producer_id",
+        "count",
+        "next_offset",
+    )
+
+    def __init__(
+        self,
+        base_offset: int,
+        timestamp_ms: int,
+        leader_epoch: int = 0,
+        *,
+        attributes: int = 0,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+    ) -> None:
+        self._base_offset = base_offset
+        self._base_timestamp = self._max_timestamp = timestamp_ms
+        self._leader_epoch = leader_epoch
+        self._attributes = attributes
+        self._producer_id = producer_id
+        self._producer_epoch = producer_epoch
+        self._out = bytearray(HEADER_SIZE)
+        self.count = 0
+        self.next_offset = base_offset
+
+    @property
+    def size(self) -> int:
+        """Bytes of the batch so far, header included."""
+        return len(self._out)
+
+    def append(self, key: bytes | None, value: bytes | None, headers: Headers = ()) -> int:
+        """Add a record at the next offset and the batch's time; its offset."""
+        offset = self.next_offset
+        if key is None or value is None or headers:
+            self._write(offset, self._base_timestamp, key, value, headers)
+        else:
+            try:
+                sizes = _VARINTS
+                # attributes 0, timestamp delta 0 … no headers
+                body = b"\0\0%b%b%b%b%b\0" % (
+                    sizes[offset - self._base_offset],
+                    sizes[len(key)],
+                    key,
+                    sizes[len(value)],
+                    value,
+                )
+                self._out += sizes[len(body)]
+                self._out += body
+            except IndexError:
+                self._write(offset, self._base_timestamp, key, value, headers)
+        self.count += 1
+        self.next_offset = offset + 1
+        return offset
+
+    def append_record(self, record: Record) -> None:
+        """Add a record with its own offset, which may leave a gap, and its own time."""
+        if record.offset < self.next_offset:
+            raise EncodeError(f"offset {record.offset} is behind {self.next_offset}, the next of the batch")
+        self._write(record.offset, record.timestamp, record.key, record.value, record.headers)
+        self._max_timestamp = max(self._max_timestamp, record.timestamp)
+        self.count += 1
+        self.next_offset = record.offset + 1
+
+    def finish(self) -> bytes:
+        """The batch, header and checksum included."""
+        if self.count == 0:
+            raise EncodeError("a batch has at least one record")
+        out = self._out
+        last_delta = self.next_offset - 1 - self._base_offset
+        producer = (self._producer_id, self._producer_epoch, -1)
+        times = (self._base_timestamp, self._max_timestamp)
+        _BODY.pack_into(out, _CHECKED_FROM, self._attributes, last_delta, *times, *producer, self.count)
+        with memoryview(out) as view:
+            crc = crc32c(view[_CHECKED_FROM:])
+        _PREFIX.pack_into(out, 0, self._base_offset, len(out) - _LENGTH_END, self._leader_epoch, MAGIC, crc)
+        return bytes(out)
+
+    def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers) -> None:
+        parts = [b"\0", _varint(timestamp - self._base_timestamp), _varint(offset - self._base_offset)]
+        for data in (key, value):
+            parts += (_NULL,) if data is None else (_varint(len(data)), data)
+        parts.append(_varint(len(headers)))
+        for name, content in headers:
+            raw = name.encode()
+            parts += (_varint(len(raw)), raw)
+            parts += (_NULL,) if content is None else (_varint(len(content)), content)
+        body = b"".join(parts)
+        self._out += _varint(len(body))
+        self._out += body
