@@ -10,7 +10,10 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("coordinator-server")
     group.addoption("--crash-rounds", type=int, default=20, metavar="N", help="rounds of the kill -9 test (default 20)")
-    group.addoption("--seed", type=int, default=None, metavar="N", help="seed of tests that draw at random; printed when they fail")
+    group.addoption("--bootstrap", metavar="HOST:PORT", help="run the interop tests against a server that is there already")
+    group.addoption(
+        "--seed", type=int, default=None, metavar="N", help="seed of tests that draw at random; printed when they fail"
+    )
 
 
 @pytest.hookimpl(trylast=True)

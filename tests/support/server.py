@@ -1,0 +1,142 @@
+"""The daemon as a subprocess: started on a free port, stopped, killed, started again on the same port and the same data."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, NoReturn, Self
+
+ROOT = Path(__file__).resolve().parents[2]
+READY = re.compile(r"^coordinator-server ready on (?P<host>\S+):(?P<port>\d+) \(cluster (?P<cluster>\S+), data (?P<data>.+)\)$")
+
+# Groups settle at once, and a member that dies is noticed within a second or two.
+QUICK = {
+    "group.initial.rebalance.delay.ms": 0,
+    "group.min.session.timeout.ms": 500,
+}
+
+
+class ServerDied(AssertionError):
+    """The daemon ended, or never became ready; the message carries what it logged."""
+
+
+class Server:
+    """One daemon over its restarts. A context manager: leaving it kills what still runs."""
+
+    def __init__(self, directory: Path, overrides: Mapping[str, object] | None = None) -> None:
+        self.data_dir = directory / "data"
+        self.overrides = QUICK | dict(overrides or {})
+        self.host = "127.0.0.1"
+        self.port = 0
+        self.cluster_id = ""
+        self._stderr = directory / "server.log"
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self.kill()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return self.host, self.port
+
+    @property
+    def bootstrap(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        return self._running().pid
+
+    def start(self, within_s: float = 30) -> Self:
+        """Returns when the daemon says that it answers; the port of the first start is kept by the later ones."""
+        assert self._process is None, "it runs already"
+        with self._stderr.open("ab") as stderr:
+            self._process = subprocess.Popen(self.command(), cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True)
+        line = self._first_line(within_s)
+        ready = READY.match(line)
+        if ready is None:
+            self._fail(f"said {line!r} instead of being ready")
+        self.port, self.cluster_id = int(ready["port"]), ready["cluster"]
+        return self
+
+    def command(self) -> list[str]:
+        listen = ["--listen", f"{self.host}:{self.port}", "--data-dir", str(self.data_dir)]
+        overrides = [word for name, value in self.overrides.items() for word in ("--override", f"{name}={value}")]
+        return [sys.executable, "-m", "coordinator_server", "serve", *listen, *overrides]
+
+    def stop(self, within_s: float = 30) -> int:
+        """SIGTERM; the exit code."""
+        return self._end(signal.SIGTERM, within_s)
+
+    def kill(self) -> None:
+        """SIGKILL: what a power cut leaves, but for what the kernel still writes."""
+        self._end(signal.SIGKILL, 30)
+
+    def send_signal(self, number: signal.Signals) -> None:
+        self._running().send_signal(number)
+
+    def wait(self, within_s: float = 30) -> int:
+        """The exit code of a daemon that ends by itself."""
+        process, self._process = self._running(), None
+        return process.wait(within_s)
+
+    def run_to_end(self, within_s: float = 30) -> subprocess.CompletedProcess[str]:
+        """Start another daemon with the same arguments, and wait until it ends: for starts that must fail."""
+        return subprocess.run(self.command(), cwd=ROOT, capture_output=True, text=True, timeout=within_s, check=False)
+
+    def log(self) -> str:
+        """Everything that it wrote to stderr so far, over all starts."""
+        return self._stderr.read_text(errors="replace") if self._stderr.exists() else ""
+
+    def _running(self) -> subprocess.Popen[str]:
+        assert self._process is not None, "it does not run"
+        return self._process
+
+    def _end(self, number: signal.Signals, within_s: float) -> int:
+        process, self._process = self._running(), None
+        process.send_signal(number)
+        try:
+            return process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise ServerDied(f"still there {within_s} s after {number.name}; its log ends\n{self._log_end()}") from None
+        finally:
+            _stdout(process).close()
+
+    def _first_line(self, within_s: float) -> str:
+        deadline, stdout, line = time.monotonic() + within_s, _stdout(self._running()), b""
+        while not line.endswith(b"\n"):
+            if not select.select([stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                self._fail(f"not ready within {within_s} s")
+            chunk = os.read(stdout.fileno(), 4096)
+            if not chunk:
+                self._fail(f"ended with exit code {self._running().wait()}")
+            line += chunk
+        return line.decode().rstrip("\n")
+
+    def _fail(self, what: str) -> NoReturn:
+        process, self._process = self._running(), None
+        process.kill()
+        process.wait()
+        _stdout(process).close()
+        raise ServerDied(f"the server {what}; its log ends\n{self._log_end()}")
+
+    def _log_end(self) -> str:
+        return "\n".join(self.log().splitlines()[-30:])
+
+
+def _stdout(process: subprocess.Popen[str]) -> IO[str]:
+    assert process.stdout is not None
+    return process.stdout
