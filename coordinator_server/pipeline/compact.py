@@ -1,0 +1,103 @@
+"""The compaction of a whole data directory: plan, run the shards, publish all or nothing.
+
+Steps, and what a kill after each leaves behind:
+
+1. take the compaction lock, remove attempts of writers that died        nothing
+2. seal, plan                                                            sealed segments
+3. run every shard into an attempt-private directory                     attempts, removed by the next run
+4. publish the attempts, each by one rename                              some shards with a new layer, each whole; the next run does the rest
+
+A shard that fails stops the run before step 4. Superseded layers and covered segments are the server's to delete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from coordinator_server.log.layers import clean_attempts, discard, publish
+from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
+from coordinator_server.pipeline.errors import Busy
+from coordinator_server.pipeline.plan import ShardPlan, is_compacted, plan_shard, shard_directories
+
+LOCK: Final = ".compact.lock"
+
+# Runs plans, in any order and place, and yields each result as it comes.
+Runner = Callable[[Sequence[ShardPlan], int | None], Iterable[ShardResult]]
+
+
+class Progress:
+    """Told how a job gets on; this one keeps it to itself."""
+
+    def start(self, shards: int) -> None:
+        """So many shards are to be done."""
+
+    def advance(self, shards: int, records: int) -> None:
+        """So many more shards are done, with so many records read."""
+
+    def stop(self) -> None:
+        """The job is over, well or not."""
+
+
+class CompactResult(Struct, frozen=True):
+    """What a compaction has done, shard by shard."""
+
+    layers: tuple[ShardResult, ...] = ()
+    left_alone: tuple[str, ...] = ()
+
+
+@contextlib.contextmanager
+def compaction_lock(data_dir: Path) -> Iterator[None]:
+    """One compaction at a time; the lock goes with its process. Removes what earlier ones have left."""
+    fd = os.open(data_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy(f"another compaction of {data_dir} is running; wait for it to end") from None
+        for shard_dir in shard_directories(data_dir):
+            clean_attempts(shard_dir)
+        yield
+    finally:
+        os.close(fd)
+
+
+def plans(data_dir: Path) -> list[ShardPlan]:
+    """The shards in which something was sealed since their newest layer."""
+    candidates = (plan_shard(path) for path in shard_directories(data_dir) if is_compacted(path))
+    return [plan for plan in candidates if plan is not None]
+
+
+def run_python(todo: Sequence[ShardPlan], cutoff_ms: int | None) -> Iterator[ShardResult]:
+    """The plain engine, one shard after the other."""
+    engine = PythonEngine()
+    for plan in todo:
+        yield compact_shard(plan, cutoff_ms, engine)
+
+
+def compact(todo: Sequence[ShardPlan], cutoff_ms: int | None, run: Runner, progress: Progress) -> CompactResult:
+    """Run the plans and publish; the caller holds the compaction lock."""
+    results: list[ShardResult] = []
+    progress.start(len(todo))
+    try:
+        for result in run(todo, cutoff_ms):
+            results.append(result)
+            progress.advance(1, result.records_in)
+    except BaseException:
+        for result in results:
+            if result.attempt:
+                discard(Path(result.attempt))
+        raise
+    finally:
+        progress.stop()
+    results.sort(key=lambda result: [plan.directory for plan in todo].index(result.directory))
+    done = [result for result in results if result.attempt]
+    for result in done:
+        publish(Path(result.attempt), Path(result.directory), result.to_offset)
+    return CompactResult(tuple(done), tuple(result.left_alone for result in results if result.left_alone))

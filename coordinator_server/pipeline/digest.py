@@ -1,0 +1,88 @@
+"""An order-free digest of keys and values: equal for two sets of records exactly when (short of a freak) they say the same.
+
+Each record is hashed over its key and value as they stand in a RecordBatch (length, bytes, length, bytes), cut into little-endian words of
+eight bytes, zero-padded: two multiply-and-add sums with fixed odd weights, each run through a finaliser, are added up over all
+records modulo 2^64. The weights are odd, so a change in one word always shows. Sums need no order: parts of a shard are digested
+apart and merged. Here it is in plain Python; ``vectors.py`` computes the same with numpy, the tests hold them together.
+
+It guards against our mistakes and bad memory, not against somebody who wants to deceive.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterable
+from operator import mul
+from typing import Final
+
+MASK: Final = 2**64 - 1
+GOLDEN: Final = 0x9E3779B97F4A7C15
+SEEDS: Final = (0x243F6A8885A308D3, 0x13198A2E03707344)
+MIX: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+
+
+class Digest:
+    """A sum of hashes, one per record."""
+
+    __slots__ = ("count", "sums")
+
+    def __init__(self, count: int = 0, sums: tuple[int, int] = (0, 0)) -> None:
+        self.count = count
+        self.sums = sums
+
+    def add(self, key: bytes, value: bytes | None) -> None:
+        """Add one record."""
+        data = b"%b%b" % (_sized(key), _sized(value))
+        words = struct.unpack(f"<{(len(data) + 7) // 8}Q", data + b"\0" * (-len(data) % 8))
+        hashes = [mix(sum(map(mul, words, weights(seed, len(words)))) + len(data) & MASK) for seed in SEEDS]
+        self.merge(Digest(1, (hashes[0], hashes[1])))
+
+    def merge(self, other: Digest) -> None:
+        """Add the records of another digest."""
+        self.count += other.count
+        self.sums = (self.sums[0] + other.sums[0] & MASK, self.sums[1] + other.sums[1] & MASK)
+
+    def __str__(self) -> str:
+        return f"{self.sums[0]:016x}{self.sums[1]:016x}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Digest) and (self.count, self.sums) == (other.count, other.sums)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def digest_of(records: Iterable[tuple[bytes, bytes | None]]) -> Digest:
+    """The digest of keys and values."""
+    digest = Digest()
+    for key, value in records:
+        digest.add(key, value)
+    return digest
+
+
+def mix(value: int) -> int:
+    """The finaliser of splitmix64."""
+    for shift, factor in MIX:
+        value = (value ^ value >> shift) * factor & MASK
+    return value
+
+
+def weights(seed: int, count: int) -> tuple[int, ...]:
+    """At least ``count`` odd weights."""
+    return _weights(seed, 1 << (count - 1).bit_length())
+
+
+@functools.lru_cache(maxsize=64)
+def _weights(seed: int, count: int) -> tuple[int, ...]:
+    return tuple(mix(seed + GOLDEN * index & MASK) | 1 for index in range(1, count + 1))
+
+
+def _sized(data: bytes | None) -> bytes:
+    """Zig-zag length and bytes, as in a record."""
+    bits = 1 if data is None else len(data) << 1
+    size = bytearray()
+    while bits >= 0x80:
+        size.append(bits & 0x7F | 0x80)
+        bits >>= 7
+    size.append(bits)
+    return bytes(size) + (data or b"")

@@ -1,0 +1,170 @@
+"""Compaction of one shard: the last record of every key, in one new layer.
+
+What it keeps: per key the record with the highest offset, with its offset, timestamp, headers and leader epoch; tombstones too, unless their
+timestamp is before the cutoff. What it cuts: batches of at most MAX_RECORDS records and MAX_BYTES of keys and values, of one leader epoch,
+whose first record gives base offset and base timestamp. All of that follows from the records alone: same records, same bytes, whatever
+files they came in.
+
+An engine is what reads and writes: ``PythonEngine`` here, record by record, is the reference; ``vectors.VectorEngine`` does the same to
+whole columns. ``compact_shard`` puts either between the plan and the gate: an attempt is finished only when what was
+written, read back from its files, says the same as the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct
+
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.pipeline.digest import Digest, digest_of
+from coordinator_server.pipeline.errors import CannotCompact, GateClosed
+from coordinator_server.pipeline.plan import ShardPlan, Source, read_batches, sources
+from protocol.errors import DecodeError
+from protocol.record_batch import BatchBuilder, Record, iter_records
+
+MAX_RECORDS: Final = 200
+MAX_BYTES: Final = 1024 * 1024
+MAX_OFFSET_DELTA: Final = 2**31 - 1
+
+
+class Written(NamedTuple):
+    """What an engine has read and written; ``digest`` is that of the records the input says should be there."""
+
+    records_in: int
+    records: int
+    tombstones: int
+    digest: Digest
+
+
+class Engine(Protocol):
+    """Two steps of compaction that there is more than one way to do."""
+
+    def write(self, inputs: Sequence[Source], cutoff_ms: int | None, attempt: LayerAttempt, /) -> Written:
+        """Append what remains of the inputs to the attempt."""
+
+    def digest(self, paths: Sequence[Path], /) -> Digest:
+        """Digest the records of files, read from disk."""
+
+
+class ShardResult(Struct, frozen=True):
+    """The outcome for one shard. ``attempt`` is the directory to publish; ``left_alone`` says why there is none."""
+
+    directory: str
+    to_offset: int
+    records_in: int = 0
+    bytes_in: int = 0
+    records: int = 0
+    tombstones: int = 0
+    bytes_out: int = 0
+    digest: str = ""
+    attempt: str = ""
+    left_alone: str = ""
+
+    @property
+    def shard(self) -> str:
+        return Path(self.directory).name
+
+
+def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> ShardResult:
+    """Write a finished attempt for the shard; nothing is left behind when that fails."""
+    inputs, entries = sources(plan)
+    try:
+        with LayerAttempt(Path(plan.directory), plan.to_offset) as attempt:
+            written = engine.write(inputs, cutoff_ms, attempt)
+            attempt.close()
+            found = engine.digest([attempt.path / entry.name for entry in attempt.entries])
+            if found != written.digest:
+                raise GateClosed(
+                    f"{plan.shard}: the input has {written.digest.count} keys with digest {written.digest}, "
+                    f"the output {found.count} with {found}; nothing is published. Please report this"
+                )
+            counts = {"records": written.records, "tombstones": written.tombstones}
+            attempt.finish(**counts, cutoff_ms=cutoff_ms, digest=str(found), inputs=entries)
+    except CannotCompact as error:
+        return ShardResult(plan.directory, plan.to_offset, left_alone=str(error))
+    return ShardResult(
+        plan.directory,
+        plan.to_offset,
+        records_in=written.records_in,
+        bytes_in=sum(Path(source.path).stat().st_size for source in inputs),
+        bytes_out=sum(entry.size for entry in attempt.entries),
+        digest=str(found),
+        attempt=str(attempt.path),
+        **counts,
+    )
+
+
+class Kept(NamedTuple):
+    """A record and the leader epoch it was written in."""
+
+    record: Record
+    epoch: int
+
+
+class PythonEngine:
+    """The reference: one record after the other into a dict."""
+
+    def write(self, inputs: Sequence[Source], cutoff_ms: int | None, attempt: LayerAttempt, /) -> Written:
+        latest: dict[bytes, Kept] = {}
+        records_in = 0
+        for source in inputs:
+            for key, kept in _read(source):
+                latest[key] = kept
+                records_in += 1
+        kept = sorted((kept for kept in latest.values() if _stays(kept.record, cutoff_ms)), key=lambda kept: kept.record.offset)
+        expected = digest_of((key, kept.record.value) for key, kept in latest.items() if _stays(kept.record, cutoff_ms))
+        for batch in _batches(kept):
+            attempt.append(batch[0].record.offset, _encode(batch))
+        return Written(records_in, len(kept), sum(item.record.value is None for item in kept), expected)
+
+    def digest(self, paths: Sequence[Path], /) -> Digest:
+        whole = (Source(str(path), 0, 2**63 - 1, is_dense=False) for path in paths)
+        return digest_of((key, kept.record.value) for source in whole for key, kept in _read(source))
+
+
+def _read(source: Source) -> Iterator[tuple[bytes, Kept]]:
+    for data, position, header in read_batches(source):
+        try:
+            for record in iter_records(data, position, header):
+                if record.key is None:
+                    raise CannotCompact(f"{Path(source.path).parent.name}: the record at offset {record.offset} has no key; the shard is left as it is")
+                if record.offset >= source.from_offset:
+                    yield record.key, Kept(record, header.leader_epoch)
+        except DecodeError as error:
+            raise DamagedLog(source.path, position if error.position is None else error.position, error.reason) from error
+
+
+def _stays(record: Record, cutoff_ms: int | None) -> bool:
+    return record.value is not None or cutoff_ms is None or record.timestamp >= cutoff_ms
+
+
+def _batches(kept: Iterable[Kept]) -> Iterator[list[Kept]]:
+    batch: list[Kept] = []
+    size = 0
+    for item in kept:
+        record = item.record
+        added = len(record.key or b"") + len(record.value or b"")
+        if batch and (
+            len(batch) == MAX_RECORDS
+            or size + added > MAX_BYTES
+            or item.epoch != batch[0].epoch
+            or record.offset - batch[0].record.offset > MAX_OFFSET_DELTA
+        ):
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += added
+    if batch:
+        yield batch
+
+
+def _encode(batch: list[Kept]) -> bytes:
+    first = batch[0]
+    builder = BatchBuilder(first.record.offset, first.record.timestamp, first.epoch)
+    for item in batch:
+        builder.append_record(item.record)
+    return builder.finish()

@@ -1,0 +1,122 @@
+"""What there is to compact in a data directory: which shards, which files of each, up to which offset.
+
+A shard's segments are sealed, all but the one with the highest base offset; sealed ones never change, so they are read without a lock
+while the server runs. Offsets of segments are dense; those of layers have gaps.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.layers import MANIFEST, FileEntry, file_entry, layer_to_load, newest_valid_layer
+from coordinator_server.pipeline.errors import CannotCompact
+from protocol.errors import DecodeError
+from protocol.record_batch import BatchHeader, iter_batches
+
+# Its records have no keys: every one counts.
+NOT_COMPACTED: Final = frozenset({"__cluster_metadata"})
+_SHARD: Final = re.compile(r"(.+)-(\d+)")
+_SEGMENT: Final = re.compile(r"(\d{20})\.log")
+
+
+class Source(Struct, frozen=True):
+    """One file to read. Only records from ``from_offset`` on count; a dense file covers ``[base, to_offset)`` without a gap."""
+
+    path: str
+    from_offset: int
+    to_offset: int
+    is_dense: bool
+
+
+class ShardPlan(Struct, frozen=True):
+    """One shard's work: everything before ``to_offset`` becomes one layer."""
+
+    directory: str
+    to_offset: int
+
+    @property
+    def shard(self) -> str:
+        return Path(self.directory).name
+
+
+def shard_directories(data_dir: Path) -> list[Path]:
+    """The directories of all shards, by topic and number."""
+    named = [(match, path) for path in data_dir.iterdir() if (match := _SHARD.fullmatch(path.name)) and path.is_dir()]
+    return [path for _, path in sorted(named, key=lambda item: (item[0][1], int(item[0][2])))]
+
+
+def is_compacted(shard_dir: Path) -> bool:
+    """Whether only the last record of a key counts there."""
+    return shard_dir.name.rpartition("-")[0] not in NOT_COMPACTED
+
+
+def segment_bases(shard_dir: Path) -> list[int]:
+    """Base offsets of the segments, ascending; the last one is not sealed."""
+    names = (_SEGMENT.fullmatch(entry.name) for entry in shard_dir.iterdir())
+    return sorted(int(name[1]) for name in names if name)
+
+
+def plan_shard(shard_dir: Path) -> ShardPlan | None:
+    """What to do for a shard; None when nothing was sealed since its newest layer."""
+    bases = segment_bases(shard_dir)
+    if not bases:
+        return None
+    newest = newest_valid_layer(shard_dir)
+    if bases[-1] <= (newest.to_offset if newest is not None else 0):
+        return None
+    return ShardPlan(str(shard_dir), bases[-1])
+
+
+def sources(plan: ShardPlan) -> tuple[list[Source], list[FileEntry]]:
+    """The files to read in offset order, and the inputs that the new layer's manifest names."""
+    shard_dir = Path(plan.directory)
+    bases = [base for base in segment_bases(shard_dir) if base <= plan.to_offset]
+    layer = layer_to_load(shard_dir, bases, upto=plan.to_offset)
+    start = layer.to_offset if layer is not None else 0
+    found: list[Source] = []
+    inputs: list[FileEntry] = []
+    if layer is not None:
+        found += (Source(str(path), 0, start, is_dense=False) for path in layer.files())
+        inputs.append(file_entry(layer.path / MANIFEST, f"{layer.path.name}/{MANIFEST}"))
+    for base, end in itertools.pairwise(bases):
+        if end > start:
+            path = shard_dir / f"{base:020d}.log"
+            found.append(Source(str(path), start, end, is_dense=True))
+            inputs.append(file_entry(path, path.name))
+    return found, inputs
+
+
+def read_batches(source: Source) -> Iterator[tuple[bytes, int, BatchHeader]]:
+    """The verified batches of one file that this version can rewrite, as (bytes, position, header)."""
+    path = Path(source.path)
+    data = path.read_bytes()
+    expected = int(path.stem) if source.is_dense else 0
+    position = 0
+    try:
+        for position, header in iter_batches(data):
+            if header.base_offset < expected or (source.is_dense and header.base_offset > expected):
+                raise DamagedLog(source.path, position, f"the batch starts at offset {header.base_offset}, not at {expected}")
+            if header.attributes:
+                raise CannotCompact(f"{path.parent.name}: {path.name} at byte {position}: {_kind(header)}; the shard is left as it is")
+            expected = header.next_offset
+            yield data, position, header
+            position += header.size
+    except DecodeError as error:
+        raise DamagedLog(source.path, position if error.position is None else error.position, error.reason) from error
+    if expected > source.to_offset or (source.is_dense and expected < source.to_offset):
+        raise DamagedLog(source.path, len(data), f"the file ends at offset {expected}, not at {source.to_offset}")
+
+
+def _kind(header: BatchHeader) -> str:
+    if header.is_control or header.is_transactional:
+        return "transactional records are not compacted by this version"
+    if header.compression:
+        return "compressed batches are not compacted by this version"
+    return f"batches with attributes {header.attributes:#x} are not compacted by this version"

@@ -1,0 +1,278 @@
+"""The vectorised engine: the same layers as the reference, made from columns.
+
+Inputs are read newest first, in groups of about GROUP_BYTES, so that memory holds the columns of one group at a time, the distinct keys, and
+for each record that stays where it lies in its (mapped) file. A record stays when it is the last of its key in its group and no
+newer group has the key: Arrow's hash tables tell, exactly. Then the records that stay are written oldest first: their bytes from the key's
+length on are those of the input; only the few in front, which depend on the batch, are encoded anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from struct import Struct as Layout
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from crc32c import crc32c
+from numpy.typing import NDArray
+
+from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.pipeline.columns import CHECKED_FROM, HEADER, Columns, Ints, Irregular, map_file, read_columns
+from coordinator_server.pipeline.digest import GOLDEN, MASK, MIX, SEEDS, Digest
+from coordinator_server.pipeline.engine import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS, PythonEngine, Written
+from coordinator_server.pipeline.plan import Source
+from protocol.record_batch import HEADER_SIZE, MAGIC
+
+GROUP_BYTES: Final = 64 * 1024 * 1024
+WRITE_RECORDS: Final = 1 << 17
+
+Words = NDArray[np.uint64]
+_EMPTY: Final = pa.scalar(b"", pa.large_binary())
+_PADDING: Final = pa.array([b"\0" * size for size in range(8)], pa.large_binary())
+
+
+class VectorEngine:
+    """Columns where it can, the reference engine where a file is not plain."""
+
+    def write(self, inputs: Sequence[Source], cutoff_ms: int | None, attempt: LayerAttempt, /) -> Written:
+        try:
+            records_in, kept = _select(inputs)
+            if cutoff_ms is not None:
+                kept = [part.take((part.value_size >= 0) | (part.timestamp >= cutoff_ms)) for part in kept]
+            kept = [part for part in kept if len(part)]
+            _check_ascending(kept)
+        except Irregular:
+            return PythonEngine().write(inputs, cutoff_ms, attempt)
+        _write(kept, attempt)
+        tombstones = sum(int((part.value_size < 0).sum()) for part in kept)
+        return Written(records_in, sum(map(len, kept)), tombstones, _digest(kept))
+
+    def digest(self, paths: Sequence[Path], /) -> Digest:
+        found = Digest()
+        for path in paths:
+            try:
+                found.merge(_digest([read_columns(map_file(path), None, 2**63 - 1)]))
+            except Irregular:
+                found.merge(PythonEngine().digest([path]))
+        return found
+
+
+def _select(inputs: Sequence[Source]) -> tuple[int, list[Columns]]:
+    """How many records there are, and those that are the last of their key, in offset order."""
+    records_in = 0
+    seen: list[pa.Array] = []
+    kept: list[Columns] = []
+    for group in _groups(inputs):
+        parts = [_read(source) for source in group]
+        records_in += sum(map(len, parts))
+        encoded = pa.concat_arrays([part.keys() for part in parts]).dictionary_encode()
+        codes, distinct = encoded.indices.to_numpy(), encoded.dictionary
+        last = np.empty(len(distinct), np.int64)
+        last[codes] = np.arange(len(codes))
+        if seen and len(distinct):
+            is_new = pc.invert(pc.is_in(distinct, value_set=pa.chunked_array(seen)))
+            distinct, last = distinct.filter(is_new), last[is_new.to_numpy(zero_copy_only=False)]
+        seen.append(distinct)
+        last.sort()
+        kept += reversed(_split(parts, last))
+    kept.reverse()
+    return records_in, kept
+
+
+def _groups(inputs: Sequence[Source]) -> Iterator[list[Source]]:
+    """Neighbouring files, the newest group first; in a group oldest first."""
+    group: list[Source] = []
+    size = 0
+    for source in reversed(inputs):
+        added = Path(source.path).stat().st_size
+        if group and size + added > GROUP_BYTES:
+            yield group[::-1]
+            group, size = [], 0
+        group.append(source)
+        size += added
+    if group:
+        yield group[::-1]
+
+
+def _read(source: Source) -> Columns:
+    path = Path(source.path)
+    columns = read_columns(map_file(path), int(path.stem) if source.is_dense else None, source.to_offset)
+    return columns if source.from_offset == 0 else columns.take(columns.offset >= source.from_offset)
+
+
+def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:
+    """Rows of the parts laid end to end, part by part."""
+    found = []
+    start = 0
+    for part in parts:
+        end = start + len(part)
+        first, behind = np.searchsorted(rows, (start, end))
+        found.append(part.take(rows[first:behind] - start))
+        start = end
+    return found
+
+
+def _check_ascending(kept: Sequence[Columns]) -> None:
+    if (np.diff(_joined(kept, "offset")) <= 0).any():
+        raise Irregular("records out of order")
+
+
+def _joined(kept: Sequence[Columns], name: str) -> Ints:
+    return np.concatenate([np.empty(0, np.int64), *(getattr(part, name) for part in kept)])
+
+
+class _Rows(NamedTuple):
+    """The records that stay, over all files, and the first row of each batch they are cut into (and one behind the last)."""
+
+    offset: Ints
+    timestamp: Ints
+    epoch: Ints
+    cuts: Ints
+
+
+def _write(kept: Sequence[Columns], attempt: LayerAttempt) -> None:
+    """Cut batches and append them, a slice of whole batches at a time."""
+    size = _joined(kept, "key_end") - _joined(kept, "key_start") + np.maximum(_joined(kept, "value_size"), 0)
+    offset, epoch = _joined(kept, "offset"), _joined(kept, "epoch")
+    rows = _Rows(offset, _joined(kept, "timestamp"), epoch, _cuts(offset, epoch, size))
+    first = 0
+    while first < len(rows.cuts) - 1:
+        last = max(first + 1, int(np.searchsorted(rows.cuts, rows.cuts[first] + WRITE_RECORDS, "right")) - 1)
+        cuts = rows.cuts[first : last + 1]
+        span = np.arange(cuts[0], cuts[-1])
+        tails = pa.concat_arrays([part.tails() for part in _split(kept, span) if len(part)])
+        _write_batches(rows, cuts, tails, attempt)
+        first = last
+
+
+def _cuts(offset: Ints, epoch: Ints, size: Ints) -> Ints:
+    """Where batches start. Each takes as many records as the limits allow."""
+    total = len(offset)
+    summed = np.cumsum(size)
+    changes = np.append(np.flatnonzero(np.diff(epoch)) + 1, total)
+    cuts = [0]
+    while cuts[-1] < total:
+        at = cuts[-1]
+        before = int(summed[at] - size[at])
+        by_size = int(np.searchsorted(summed, before + MAX_BYTES, "right"))
+        by_offset = int(np.searchsorted(offset, offset[at] + MAX_OFFSET_DELTA, "right"))
+        by_epoch = int(changes[np.searchsorted(changes, at, "right")])
+        cuts.append(min(at + MAX_RECORDS, max(by_size, at + 1), by_offset, by_epoch))
+    return np.array(cuts, np.int64)
+
+
+def _write_batches(rows: _Rows, cuts: Ints, tails: pa.Array, attempt: LayerAttempt) -> None:
+    counts = np.diff(cuts)
+    start = int(cuts[0])
+    span = slice(start, int(cuts[-1]))
+    offset, timestamp = rows.offset[span], rows.timestamp[span]
+    headers = np.zeros(len(counts), HEADER)
+    headers["base_offset"] = rows.offset[cuts[:-1]]
+    headers["epoch"] = rows.epoch[cuts[:-1]]
+    headers["magic"] = MAGIC
+    headers["last_delta"] = rows.offset[cuts[1:] - 1] - rows.offset[cuts[:-1]]
+    headers["base_timestamp"] = rows.timestamp[cuts[:-1]]
+    headers["max_timestamp"] = np.maximum.reduceat(timestamp, cuts[:-1] - start)
+    for name in ("producer_id", "producer_epoch", "base_sequence"):
+        headers[name] = -1
+    headers["count"] = counts
+    deltas = (timestamp - np.repeat(rows.timestamp[cuts[:-1]], counts), offset - np.repeat(rows.offset[cuts[:-1]], counts))
+    records = pc.binary_join_element_wise(_prefixes(*deltas, pc.binary_length(tails).to_numpy()), tails, _EMPTY)
+    edges = _edges(records)[cuts - start]
+    headers["length"] = np.diff(edges) + HEADER_SIZE - 12
+    _append(headers, memoryview(records.buffers()[2]), edges, attempt)
+
+
+def _append(headers: NDArray[Any], records: memoryview, edges: Ints, attempt: LayerAttempt) -> None:
+    """Add the checksums, which are the one thing to be done batch by batch."""
+    bounds = edges.tolist()
+    checked = memoryview(headers.tobytes())
+    crcs = []
+    for row in range(len(headers)):
+        fixed = checked[row * HEADER_SIZE + CHECKED_FROM : (row + 1) * HEADER_SIZE]
+        crcs.append(crc32c(records[bounds[row] : bounds[row + 1]], crc32c(fixed)))
+    headers["crc"] = crcs
+    whole = memoryview(headers.tobytes())
+    for row, base_offset in enumerate(headers["base_offset"].tolist()):
+        attempt.append(base_offset, whole[row * HEADER_SIZE : (row + 1) * HEADER_SIZE], records[bounds[row] : bounds[row + 1]])
+
+
+def _prefixes(timestamp_delta: Ints, offset_delta: Ints, tail_size: Ints) -> pa.Array:
+    """What stands before the key's length: the record's own length, no attributes, and the two deltas."""
+    times, offsets = _bits(timestamp_delta), _bits(offset_delta)
+    time_size, offset_size = _varint_sizes(times), _varint_sizes(offsets)
+    body = _bits(1 + time_size + offset_size + tail_size)
+    body_size = _varint_sizes(body)
+    edges = np.zeros(len(body) + 1, np.int64)
+    np.cumsum(body_size + 1 + time_size + offset_size, out=edges[1:])
+    out = np.zeros(edges[-1], np.uint8)
+    _put_varints(out, edges[:-1], body)
+    _put_varints(out, edges[:-1] + body_size + 1, times)
+    _put_varints(out, edges[:-1] + body_size + 1 + time_size, offsets)
+    return pa.Array.from_buffers(pa.large_binary(), len(body), [None, pa.py_buffer(edges), pa.py_buffer(out)])
+
+
+def _bits(value: Ints) -> Words:
+    """Zig-zag."""
+    return ((value << 1) ^ (value >> 63)).astype(np.uint64)
+
+
+def _varint_sizes(bits: Words) -> Ints:
+    size = np.ones(len(bits), np.int64)
+    for shift in range(7, 64, 7):
+        longer = bits >= np.uint64(1 << shift)
+        if not longer.any():
+            break
+        size += longer
+    return size
+
+
+def _put_varints(out: NDArray[np.uint8], at: Ints, bits: Words) -> None:
+    while len(bits):
+        more = bits >= 0x80
+        out[at] = (bits & np.uint64(0x7F)).astype(np.uint8) | (more.astype(np.uint8) << 7)
+        at, bits = at[more] + 1, bits[more] >> np.uint64(7)
+
+
+def _edges(array: pa.Array) -> Ints:
+    """The offsets buffer of a freshly computed large binary."""
+    assert array.offset == 0
+    return np.frombuffer(array.buffers()[1], np.int64)[: len(array) + 1]
+
+
+def _digest(kept: Sequence[Columns]) -> Digest:
+    """``digest.Digest`` of whole columns."""
+    found = Digest()
+    for part in kept:
+        for first in range(0, len(part), WRITE_RECORDS):
+            found.merge(_digest_slice(part.take(slice(first, first + WRITE_RECORDS)).keys_and_values()))
+    return found
+
+
+def _digest_slice(data: pa.Array) -> Digest:
+    size = pc.binary_length(data).to_numpy()
+    padded = pc.binary_join_element_wise(data, _PADDING.take(pa.array(-size % 8)), _EMPTY)
+    edges = _edges(padded) >> 3
+    words = np.frombuffer(padded.buffers()[2], "<u8")[: edges[-1]]
+    counts = np.diff(edges)
+    position = np.arange(edges[-1]) - np.repeat(edges[:-1], counts)
+    sums = []
+    for seed in SEEDS:
+        products = words * _weights(seed, int(counts.max()))[position]
+        hashes = _mixed(np.add.reduceat(products, edges[:-1]) + size.astype(np.uint64))
+        sums.append(int(np.add.reduce(hashes)) & MASK)
+    return Digest(len(data), (sums[0], sums[1]))
+
+
+def _weights(seed: int, count: int) -> Words:
+    index = np.arange(1, count + 1, dtype=np.uint64)
+    return _mixed(index * np.uint64(GOLDEN) + np.uint64(seed)) | np.uint64(1)
+
+
+def _mixed(value: Words) -> Words:
+    for shift, factor in MIX:
+        value = (value ^ value >> np.uint64(shift)) * np.uint64(factor)
+    return value
