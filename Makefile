@@ -3,6 +3,8 @@
 
 LISTEN   ?= 127.0.0.1:9092
 DATA_DIR ?= ./data
+# Topics that `make run` declares; they exist by name and partition count only.
+TOPICS   ?= orders:6
 ARGS     ?=
 
 VENV := .venv
@@ -17,14 +19,14 @@ help: ## this list
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 	@echo
-	@echo "  LISTEN=$(LISTEN) DATA_DIR=$(DATA_DIR) ARGS='…' (passed on to the program that the target runs)"
+	@echo "  LISTEN=$(LISTEN) DATA_DIR=$(DATA_DIR) TOPICS=$(TOPICS) ARGS='…' (words for the program that the target runs)"
 	@echo "  e.g. make run LISTEN=127.0.0.1:19092 ARGS='--override group.initial.rebalance.delay.ms=0'"
 
 run: with-run ## set up what is needed and start the coordinator on LISTEN, with its log in DATA_DIR
 	@echo "starting on $(LISTEN), log in $(DATA_DIR); stop with ctrl-C, or kill -9 it: what was acknowledged stays"
 	@echo "then try, in a second terminal: one of the ten-line consumers of README.md, three times"
 	@echo "and: make compact   (Spark writes a compacted layer of the log, while the server runs or not)"
-	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) $(ARGS)
+	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) --override topics=$(TOPICS) $(ARGS)
 
 compact: with-spark ## compact the log in DATA_DIR with Spark (the server may be running)
 	@exec $(BIN)/coordinator-server compact --data-dir $(DATA_DIR) $(ARGS)

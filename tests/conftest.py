@@ -20,7 +20,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Under CI nothing is optional: a test skipped for want of a tool fails the run."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    skipped = reporter.stats.get("skipped", []) if reporter else []
+    if reporter is None:
+        return
+    skipped = reporter.stats.get("skipped", [])
     if os.environ.get("CI") == "true" and skipped and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         for report in skipped:

@@ -109,7 +109,7 @@ class ConfluentAdmin:
         self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
 
     def create_topic(self, name: str, partitions: int) -> None:
-        from confluent_kafka.admin import NewTopic
+        from confluent_kafka.cimpl import NewTopic
 
         self._admin.create_topics([NewTopic(name, num_partitions=partitions, replication_factor=1)])[name].result(10)
 
