@@ -1,0 +1,284 @@
+"""A classic group: its members, the generation they are in, and the protocol they agree on (Kafka's ``ClassicGroup``).
+
+Soft state: it is built from the group's last GroupMetadata record and changed by requests and timers. Invariants:
+
+- the leader, if there is one, is a member; there is one whenever there are members
+- ``awaiting_join_count`` is the number of members whose JoinGroup waits
+- a member id is never both a member and pending (KIP-394)
+- every static member is the one of its group instance id
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from typing import TypeVar
+
+from coordinator_server.group.member import ClassicGroupMember
+from coordinator_server.group.state import (
+    COMPLETING_REBALANCE,
+    EMPTY,
+    PREPARING_REBALANCE,
+    VALID_PREVIOUS_STATES,
+    ClassicGroupState,
+)
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.java import hash_map_order
+from coordinator_server.machine.shard import Reply
+from protocol.error_codes import ErrorCode
+from protocol.messages.join_group import JoinGroupRequestProtocol, JoinGroupResponse, JoinGroupResponseMember
+from protocol.messages.sync_group import SyncGroupResponse
+
+T = TypeVar("T")
+
+NO_TIMESTAMP = -1
+NO_GENERATION = -1
+
+
+class ClassicGroup:
+    """One group. Times of state changes are wall-clock times, for people to read."""
+
+    __slots__ = (
+        "awaiting_join_count",
+        "current_state_timestamp",
+        "generation_id",
+        "group_id",
+        "has_new_member",
+        "join_key",
+        "leader_id",
+        "members",
+        "pending_joins",
+        "pending_syncs",
+        "previous_state",
+        "protocol_name",
+        "protocol_type",
+        "rebalance_reason",
+        "state",
+        "static_members",
+        "storing_generation",
+        "supported_protocols",
+        "sync_key",
+    )
+
+    def __init__(self, group_id: str, state: ClassicGroupState, wall_ms: int) -> None:
+        self.group_id = group_id
+        self.state = state
+        self.previous_state = ClassicGroupState.DEAD
+        self.current_state_timestamp = wall_ms
+        self.generation_id = 0
+        self.protocol_type: str | None = None
+        self.protocol_name: str | None = None
+        self.leader_id: str | None = None
+        self.members: dict[str, ClassicGroupMember] = {}
+        self.static_members: dict[str, str] = {}
+        # Member ids given out by MEMBER_ID_REQUIRED whose owners have not come back yet (KIP-394).
+        self.pending_joins: set[str] = set()
+        # Members of this generation that have not sent their SyncGroup yet, in the order they joined.
+        self.pending_syncs: dict[str, None] = {}
+        self.awaiting_join_count = 0
+        # How many members support each protocol.
+        self.supported_protocols: Counter[str] = Counter()
+        # Somebody came during the initial rebalance delay: it may be extended.
+        self.has_new_member = False
+        # The generation whose assignments are on their way to the log.
+        self.storing_generation = NO_GENERATION
+        # Why the last rebalance began (KIP-800).
+        self.rebalance_reason = ""
+        self.join_key: Hashable = ("join", group_id)
+        self.sync_key: Hashable = ("sync", group_id)
+
+    # --- members
+
+    def session_key(self, member_id: str) -> Hashable:
+        """The key of the session timer of a member, or of a member to be."""
+        return ("session", self.group_id, member_id)
+
+    def add(self, member: ClassicGroupMember) -> None:
+        """Take a member in; the first one decides the protocol type and leads."""
+        instance_id = member.group_instance_id
+        if instance_id is not None:
+            assert instance_id not in self.static_members
+            self.static_members[instance_id] = member.member_id
+        if not self.members:
+            self.protocol_type = member.protocol_type
+        assert self.protocol_type == member.protocol_type
+        if self.leader_id is None:
+            self.leader_id = member.member_id
+        self.members[member.member_id] = member
+        self._count_protocols(member, 1)
+        self.pending_joins.discard(member.member_id)
+
+    def remove(self, member_id: str) -> None:
+        """Let a member, or a pending one, go. Who waits for an answer is told that it is not known any more."""
+        self.pending_joins.discard(member_id)
+        self.pending_syncs.pop(member_id, None)
+        member = self.members.get(member_id)
+        if member is None:
+            return
+        self.complete_join(member, JoinGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
+        self.complete_sync(member, SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
+        del self.members[member_id]
+        self._count_protocols(member, -1)
+        if member.group_instance_id is not None:
+            del self.static_members[member.group_instance_id]
+        if self.leader_id == member_id:
+            self.leader_id = next(iter(self.members), None)
+
+    def update(
+        self,
+        member: ClassicGroupMember,
+        protocols: list[JoinGroupRequestProtocol],
+        rebalance_timeout_ms: int,
+        session_timeout_ms: int,
+    ) -> None:
+        """A member joined again, perhaps with other protocols and timeouts."""
+        self._count_protocols(member, -1)
+        member.protocols = protocols
+        self._count_protocols(member, 1)
+        member.rebalance_timeout_ms = rebalance_timeout_ms
+        member.session_timeout_ms = session_timeout_ms
+
+    def replace_static_member(self, old: ClassicGroupMember, new_member_id: str) -> ClassicGroupMember:
+        """A static member came back under a new id (KIP-345): it takes the old one's place, which is fenced."""
+        instance_id = old.group_instance_id
+        assert instance_id is not None
+        assert self.members[old.member_id] is old
+        fenced = ErrorCode.FENCED_INSTANCE_ID
+        self.complete_join(old, JoinGroupResponse(error_code=fenced, member_id=old.member_id, protocol_name=None))
+        self.complete_sync(old, SyncGroupResponse(error_code=fenced))
+        new = ClassicGroupMember(new_member_id, instance_id, old.client_id, old.client_host)
+        new.session_key = self.session_key(new_member_id)
+        new.rebalance_timeout_ms = old.rebalance_timeout_ms
+        new.session_timeout_ms = old.session_timeout_ms
+        new.protocol_type = old.protocol_type
+        new.protocols = old.protocols
+        new.assignment = old.assignment
+        self.members = _renamed(self.members, old.member_id, new_member_id)
+        self.members[new_member_id] = new
+        self.pending_syncs = _renamed(self.pending_syncs, old.member_id, new_member_id)
+        self.static_members[instance_id] = new_member_id
+        if self.leader_id == old.member_id:
+            self.leader_id = new_member_id
+        return new
+
+    def validate_member(self, member_id: str, group_instance_id: str | None) -> ClassicGroupMember:
+        """The member that a request speaks for; raises UNKNOWN_MEMBER_ID or, for a replaced static member, FENCED_INSTANCE_ID."""
+        if group_instance_id is not None:
+            current_id = self.static_members.get(group_instance_id)
+            if current_id is None:
+                raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+            if current_id != member_id:
+                raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
+        member = self.members.get(member_id)
+        if member is None:
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return member
+
+    def described_members(self) -> list[JoinGroupResponseMember]:
+        """The members as the leader is told of them, to assign from."""
+        return [
+            JoinGroupResponseMember(member.member_id, member.group_instance_id, member.metadata(self.protocol_name))
+            for member in self.members.values()
+        ]
+
+    # --- requests that wait
+
+    def await_join(self, member: ClassicGroupMember, reply: Reply[JoinGroupResponse]) -> None:
+        """Park a JoinGroup. One that waits already was given up by its client, but is owed an answer all the same."""
+        superseded = JoinGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS, member_id=member.member_id)
+        self.complete_join(member, superseded)
+        member.awaiting_join = reply
+        self.awaiting_join_count += 1
+
+    def complete_join(self, member: ClassicGroupMember, response: JoinGroupResponse) -> bool:
+        """Answer the JoinGroup of ``member`` that waits, if one does."""
+        reply = member.awaiting_join
+        if reply is None:
+            return False
+        member.awaiting_join = None
+        self.awaiting_join_count -= 1
+        reply.complete(response)
+        return True
+
+    def await_sync(self, member: ClassicGroupMember, reply: Reply[SyncGroupResponse]) -> None:
+        """Park a SyncGroup; see ``await_join``."""
+        self.complete_sync(member, SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS))
+        member.awaiting_sync = reply
+
+    def complete_sync(self, member: ClassicGroupMember, response: SyncGroupResponse) -> bool:
+        """Answer the SyncGroup of ``member`` that waits, if one does."""
+        reply = member.awaiting_sync
+        if reply is None:
+            return False
+        member.awaiting_sync = None
+        reply.complete(response)
+        return True
+
+    @property
+    def has_all_members_joined(self) -> bool:
+        return self.awaiting_join_count == len(self.members) and not self.pending_joins
+
+    # --- generations
+
+    @property
+    def can_rebalance(self) -> bool:
+        return self.state in VALID_PREVIOUS_STATES[PREPARING_REBALANCE]
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """How long the slowest member may take to join again."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def transition_to(self, state: ClassicGroupState, wall_ms: int) -> None:
+        """Change state; only along the arrows of ``state.py``."""
+        assert self.state in VALID_PREVIOUS_STATES[state], f"group {self.group_id}: {self.state} to {state}"
+        self.previous_state = self.state
+        self.state = state
+        self.current_state_timestamp = wall_ms
+
+    def elect_joined_leader(self) -> bool:
+        """Make sure that the leader is a member that has joined; false when nobody has."""
+        leader = None if self.leader_id is None else self.members[self.leader_id]
+        if leader is not None and leader.awaiting_join is None:
+            joined = next((member for member in self.members.values() if member.awaiting_join is not None), None)
+            if joined is not None:
+                self.leader_id = joined.member_id
+            return joined is not None
+        return leader is not None
+
+    def start_next_generation(self, wall_ms: int) -> None:
+        """The join phase is over: with whoever is a member now, or as an empty group."""
+        self.generation_id += 1
+        self.pending_syncs.clear()
+        if self.members:
+            self.protocol_name = self.select_protocol()
+            self.transition_to(COMPLETING_REBALANCE, wall_ms)
+        else:
+            self.protocol_name = None
+            self.transition_to(EMPTY, wall_ms)
+
+    # --- protocols
+
+    def supports_protocols(self, protocol_type: str, protocols: list[JoinGroupRequestProtocol]) -> bool:
+        """Whether a member with these protocols could agree with everybody who is there."""
+        if self.state is EMPTY:
+            return bool(protocol_type and protocols)
+        everybody = len(self.members)
+        return self.protocol_type == protocol_type and any(
+            self.supported_protocols[protocol.name] == everybody for protocol in protocols
+        )
+
+    def select_protocol(self) -> str:
+        """The protocol with the most votes among those that all members support; Kafka's choice where votes are equal."""
+        everybody = len(self.members)
+        candidates = {name for name, count in self.supported_protocols.items() if count == everybody}
+        votes = Counter(member.vote(candidates) for member in self.members.values())
+        return max(hash_map_order(votes), key=votes.__getitem__)
+
+    def _count_protocols(self, member: ClassicGroupMember, change: int) -> None:
+        for protocol in member.protocols:
+            self.supported_protocols[protocol.name] += change
+
+
+def _renamed(entries: dict[str, T], old: str, new: str) -> dict[str, T]:
+    return {new if key == old else key: value for key, value in entries.items()}

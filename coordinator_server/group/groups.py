@@ -1,0 +1,175 @@
+"""The groups of one shard: what the log says of them, and the living ClassicGroup objects (Kafka's ``GroupMetadataManager``).
+
+Hard state is ``stored``, the last GroupMetadata record of each group, and the offsets. A group exists when it has either: one with
+offsets only is *simple*, its committers do not use group membership. A living group is built from its hard state when it is first
+touched; from then on its own record is only an echo of what it did, so replaying it changes nothing there.
+
+What the handlers of this package need besides comes along: configuration, timers, clocks, fresh ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from coordinator_server.config import Config
+from coordinator_server.group.classic_group import NO_TIMESTAMP, ClassicGroup
+from coordinator_server.group.member import ClassicGroupMember
+from coordinator_server.group.state import DEAD, EMPTY, STABLE
+from coordinator_server.machine.shard import Clock, CoordinatorTimer
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.offsets.store import OffsetStore
+from protocol.error_codes import ErrorCode
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
+from protocol.messages.join_group import JoinGroupRequestProtocol, JoinGroupResponse
+from protocol.messages.sync_group import SyncGroupResponse
+
+# What an error of the log means for the member whose group could not be stored (appendGroupMetadataErrorToResponseError).
+_RESPONSE_ERRORS = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.INVALID_FETCH_SIZE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+
+
+class StoredGroup(Struct, frozen=True, gc=False):
+    """A group's last GroupMetadata record. What rests on it has to wait until the log is durable up to ``end_offset``."""
+
+    value: GroupMetadataValue
+    end_offset: int
+
+
+class Groups:
+    """Table of groups, by id."""
+
+    __slots__ = ("_living", "clock", "config", "new_id", "offsets", "on_restored", "stored", "timer")
+
+    def __init__(
+        self,
+        config: Config,
+        registry: SnapshotRegistry,
+        timer: CoordinatorTimer,
+        clock: Clock,
+        new_id: Callable[[], str],
+    ) -> None:
+        self.config = config
+        self.timer = timer
+        self.clock = clock
+        self.new_id = new_id
+        self.offsets = OffsetStore(registry)
+        self.stored: TimelineDict[str, StoredGroup] = TimelineDict(registry)
+        # Called with each group that was built from hard state: its members' sessions begin.
+        self.on_restored: Callable[[ClassicGroup], None] = lambda _group: None
+        self._living: dict[str, ClassicGroup] = {}
+
+    def find(self, group_id: str) -> ClassicGroup | None:
+        """The group as it is now, committed or not; None when there is none."""
+        group = self._living.get(group_id)
+        return group if group is not None else self._restore(group_id)
+
+    def create(self, group_id: str) -> ClassicGroup:
+        """A new, empty group."""
+        group = self._living[group_id] = ClassicGroup(group_id, EMPTY, self.clock.wall_ms())
+        return group
+
+    def exists(self, group_id: str) -> bool:
+        """Whether the log, or what is on its way there, knows the group."""
+        return group_id in self.stored or group_id in self.offsets
+
+    def existed_at(self, group_id: str, committed_offset: int) -> bool:
+        """Whether the log knew the group at ``committed_offset``."""
+        return (
+            self.stored.get_at(group_id, committed_offset) is not None
+            or self.offsets.of_group_at(group_id, committed_offset) is not None
+        )
+
+    def depends_on(self, group_id: str) -> int:
+        """How far the log must be durable before an answer about this group's membership may leave."""
+        stored = self.stored.get(group_id)
+        return 0 if stored is None else stored.end_offset
+
+    def replay(self, offset: int, key: GroupMetadataKey, value: GroupMetadataValue | None) -> None:
+        """Apply one GroupMetadata record."""
+        if value is not None:
+            self.stored[key.group] = StoredGroup(value, offset + 1)
+            return
+        self.stored.pop(key.group, None)
+        # Only groups without members are deleted. Should the tombstone fail, the group is built again when it is next asked for.
+        self._living.pop(key.group, None)
+
+    def restore_members(self) -> None:
+        """Build every group that has members, so that those who are gone can be noticed."""
+        for group_id, stored in self.stored.items():
+            if stored.value.members:
+                self.find(group_id)
+
+    def living(self, group_id: str) -> ClassicGroup | None:
+        """The group if it has been touched since the shard was loaded."""
+        return self._living.get(group_id)
+
+    def drop(self, group: ClassicGroup, failure: ErrorCode) -> None:
+        """The end of a living group: everybody who waits is told ``failure``."""
+        if self._living.get(group.group_id) is group:
+            del self._living[group.group_id]
+        group.transition_to(DEAD, self.clock.wall_ms())
+        self.timer.cancel(group.join_key)
+        self.timer.cancel(group.sync_key)
+        for member_id in (*group.members, *group.pending_joins):
+            self.timer.cancel(group.session_key(member_id))
+        for member in group.members.values():
+            group.complete_join(member, JoinGroupResponse(error_code=failure, member_id=member.member_id))
+            group.complete_sync(member, SyncGroupResponse(error_code=failure))
+
+    def drop_all(self, failure: ErrorCode) -> None:
+        """The end of every living group."""
+        for group in list(self._living.values()):
+            self.drop(group, failure)
+
+    def _restore(self, group_id: str) -> ClassicGroup | None:
+        stored = self.stored.get(group_id)
+        if stored is not None:
+            group = restored_group(group_id, stored.value)
+        elif group_id in self.offsets:
+            group = ClassicGroup(group_id, EMPTY, self.clock.wall_ms())
+        else:
+            return None
+        self._living[group_id] = group
+        self.on_restored(group)
+        return group
+
+
+def restored_group(group_id: str, value: GroupMetadataValue) -> ClassicGroup:
+    """The group that a GroupMetadata record describes: stable if it has members, else empty."""
+    group = ClassicGroup(group_id, EMPTY, value.current_state_timestamp)
+    group.generation_id = value.generation
+    group.protocol_type = value.protocol_type or None
+    group.protocol_name = value.protocol
+    for metadata in value.members:
+        group.add(_restored_member(group, metadata, value.protocol))
+    if value.members:
+        group.state = STABLE
+    group.leader_id = value.leader if value.leader in group.members else next(iter(group.members), None)
+    return group
+
+
+def _restored_member(group: ClassicGroup, metadata: MemberMetadata, protocol_name: str | None) -> ClassicGroupMember:
+    member = ClassicGroupMember(metadata.member_id, metadata.group_instance_id, metadata.client_id, metadata.client_host)
+    member.session_key = group.session_key(metadata.member_id)
+    member.session_timeout_ms = metadata.session_timeout
+    has_rebalance_timeout = metadata.rebalance_timeout != NO_TIMESTAMP
+    member.rebalance_timeout_ms = metadata.rebalance_timeout if has_rebalance_timeout else metadata.session_timeout
+    member.protocol_type = group.protocol_type or ""
+    member.protocols = [JoinGroupRequestProtocol(protocol_name or "", metadata.subscription)]
+    member.assignment = metadata.assignment
+    return member
+
+
+def response_error(append_error: ErrorCode) -> ErrorCode:
+    """What a member is told when its group's record could not be appended."""
+    return _RESPONSE_ERRORS.get(append_error, append_error)

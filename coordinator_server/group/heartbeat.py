@@ -1,0 +1,27 @@
+"""Heartbeat: the member lives, and learns whether a rebalance waits for it. The hottest path of the server."""
+
+from __future__ import annotations
+
+from coordinator_server.group.groups import Groups
+from coordinator_server.group.state import PREPARING_REBALANCE
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import CoordinatorResult
+from protocol.error_codes import ErrorCode
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+
+_ALIVE = HeartbeatResponse()
+_REBALANCING = HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
+
+
+def heartbeat(groups: Groups, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
+    """The answer waits for nothing but uncommitted records of this very group. Raises CoordinatorError."""
+    group_id = request.group_id
+    group = groups.find(group_id)
+    if group is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID)
+    member = group.validate_member(request.member_id, request.group_instance_id)
+    if request.generation_id != group.generation_id:
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    groups.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
+    response = _REBALANCING if group.state is PREPARING_REBALANCE else _ALIVE
+    return CoordinatorResult(response, depends_on=groups.depends_on(group_id))

@@ -1,0 +1,147 @@
+"""JoinGroup: become a member, or stay one.
+
+A first join of a dynamic member only gives it an id to come back with (KIP-394, from version 4 on). A join that changes the group begins
+a rebalance, or takes part in the one that is under way, and is answered when that has all its members; a join that changes nothing is
+answered at once with the present generation. A static member that came back is the matter of ``static_join.py``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from coordinator_server.group.attempt import JoinAttempt
+from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.groups import Groups, response_error
+from coordinator_server.group.member import ClassicGroupMember
+from coordinator_server.group.rebalance import NOTHING, Result, joined, prepare_or_complete
+from coordinator_server.group.records import new_group_record
+from coordinator_server.group.sessions import start_pending_session, start_session
+from coordinator_server.group.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.group.static_join import replace_static_member
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
+from protocol.error_codes import ErrorCode
+from protocol.messages.join_group import JoinGroupRequest
+
+UNKNOWN_MEMBER_ID = ""
+
+# A new member cannot send heartbeats while its first JoinGroup waits, and its client may have given up: it is asked to try again.
+NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
+
+
+def join_group(groups: Groups, attempt: JoinAttempt) -> Result:
+    """Answers the attempt, now or when the join phase is over."""
+    request = attempt.request
+    refusal = _refusal(groups, request)
+    if refusal is not ErrorCode.NONE:
+        return _refuse(attempt, refusal, request.member_id)
+    is_new_group = not groups.exists(request.group_id)
+    group = groups.find(request.group_id)
+    if group is None:
+        if request.member_id != UNKNOWN_MEMBER_ID:
+            return _refuse(attempt, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
+        group = groups.create(request.group_id)
+    result = _join(groups, group, attempt)
+    if is_new_group and not result.records:
+        # As in Kafka a group is known from its first join on, even one that was refused; and none is told of before the log has it.
+        return CoordinatorResult(DEFERRED, [new_group_record(group)], partial(_group_stored, groups, group))
+    return result
+
+
+def _refusal(groups: Groups, request: JoinGroupRequest) -> ErrorCode:
+    if not request.group_id:
+        return ErrorCode.INVALID_GROUP_ID
+    config = groups.config
+    if not config.group_min_session_timeout_ms <= request.session_timeout_ms <= config.group_max_session_timeout_ms:
+        return ErrorCode.INVALID_SESSION_TIMEOUT
+    return ErrorCode.NONE
+
+
+def _join(groups: Groups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
+    request = attempt.request
+    member_id = request.member_id
+    if not _has_room(group, member_id, groups.config.group_max_size):
+        group.remove(member_id)
+        return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
+    if not group.supports_protocols(request.protocol_type, request.protocols):
+        return _refuse(attempt, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, member_id)
+    if member_id == UNKNOWN_MEMBER_ID:
+        return _join_new_member(groups, group, attempt)
+    if member_id in group.pending_joins:
+        if request.group_instance_id is not None:
+            # Member ids are given out to dynamic members only. Kafka answers this as a bug of its own.
+            raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
+        return _add_member(groups, group, member_id, attempt)
+    try:
+        member = group.validate_member(member_id, request.group_instance_id)
+    except CoordinatorError as refused:
+        return _refuse(attempt, refused.error, member_id)
+    return _rejoin(groups, group, member, attempt)
+
+
+def _has_room(group: ClassicGroup, member_id: str, max_size: int) -> bool:
+    """Whether ``group.max.size`` allows the join. It may have been lowered: then the last to rejoin are out."""
+    if group.state is EMPTY:
+        return True
+    member = group.members.get(member_id)
+    if group.state is PREPARING_REBALANCE:
+        return group.awaiting_join_count < max_size or (member is not None and member.awaiting_join is not None)
+    return member is not None or len(group.members) < max_size
+
+
+def _join_new_member(groups: Groups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
+    instance_id = attempt.request.group_instance_id
+    name = attempt.context.client_id if instance_id is None else instance_id
+    member_id = f"{name}-{groups.new_id()}"
+    if instance_id is not None:
+        known = group.static_members.get(instance_id)
+        if known is not None:
+            return replace_static_member(groups, group, group.members[known], member_id, attempt)
+    elif attempt.requires_member_id:
+        group.pending_joins.add(member_id)
+        start_pending_session(groups, group, member_id, attempt.request.session_timeout_ms)
+        return _refuse(attempt, ErrorCode.MEMBER_ID_REQUIRED, member_id)
+    return _add_member(groups, group, member_id, attempt)
+
+
+def _add_member(groups: Groups, group: ClassicGroup, member_id: str, attempt: JoinAttempt) -> Result:
+    context, request = attempt.context, attempt.request
+    member = ClassicGroupMember(member_id, request.group_instance_id, context.client_id, context.client_host)
+    member.session_key = group.session_key(member_id)
+    member.rebalance_timeout_ms = attempt.rebalance_timeout_ms
+    member.session_timeout_ms = request.session_timeout_ms
+    member.protocol_type = request.protocol_type
+    member.protocols = request.protocols
+    member.is_new = True
+    if group.state is PREPARING_REBALANCE and group.previous_state is EMPTY:
+        group.has_new_member = True
+    group.add(member)
+    group.await_join(member, attempt)
+    start_session(groups, group, member, NEW_MEMBER_JOIN_TIMEOUT_MS)
+    return prepare_or_complete(groups, group, f"adding new member {member_id}; {attempt.client_reason}")
+
+
+def _rejoin(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, attempt: JoinAttempt) -> Result:
+    request = attempt.request
+    is_leader = group.leader_id == member.member_id
+    has_changed = member.protocols != request.protocols
+    # The leader of a stable group may ask for a rebalance: it may know more than it tells, such as new partitions.
+    if group.state is PREPARING_REBALANCE or has_changed or (group.state is STABLE and is_leader):
+        group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)
+        group.await_join(member, attempt)
+        reason = f"member {member.member_id} joins again in {group.state.value}; {attempt.client_reason}"
+        return prepare_or_complete(groups, group, reason)
+    # It may have missed our answer: here is the present generation once more.
+    members = group.described_members() if is_leader and group.state is COMPLETING_REBALANCE else None
+    attempt.complete(joined(group, member.member_id, members))
+    return NOTHING
+
+
+def _refuse(attempt: JoinAttempt, error: ErrorCode, member_id: str) -> Result:
+    attempt.refuse(error, member_id)
+    return NOTHING
+
+
+def _group_stored(groups: Groups, group: ClassicGroup, error: ErrorCode | None) -> None:
+    if error is not None and group.state is not DEAD:
+        groups.drop(group, response_error(error))

@@ -1,0 +1,182 @@
+"""The two phases of a rebalance, whoever set it off: members join, then wait for the leader's assignments.
+
+    prepare_rebalance ──► join phase ──all joined | join timer──► complete_join_phase ──► sync phase ──► SyncGroup of the leader
+                          (first generation: only the timer,                              (sync timer: those who
+                          which is extended while members come)                           did not sync are removed)
+
+Each step returns the CoordinatorResult that the operation or timer which led to it hands on: often nothing is to be written.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.groups import Groups
+from coordinator_server.group.member import ClassicGroupMember
+from coordinator_server.group.records import group_metadata_record
+from coordinator_server.group.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
+from protocol.error_codes import ErrorCode
+from protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
+from protocol.messages.sync_group import SyncGroupResponse
+
+Result = CoordinatorResult[Any]
+
+# No records; who has to be answered has been, or waits.
+NOTHING: Result = CoordinatorResult(DEFERRED)
+
+
+def refresh_session(groups: Groups, member: ClassicGroupMember) -> None:
+    """The member was heard of: its session starts anew."""
+    groups.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
+
+
+def prepare_or_complete(groups: Groups, group: ClassicGroup, reason: str) -> Result:
+    """The membership changed: begin a rebalance, or go on with the one that is under way."""
+    if group.can_rebalance:
+        return prepare_rebalance(groups, group, reason)
+    return complete_if_all_joined(groups, group)
+
+
+def prepare_rebalance(groups: Groups, group: ClassicGroup, reason: str) -> Result:
+    """Begin the join phase. Members that wait for their assignment are sent back to join."""
+    if group.state is COMPLETING_REBALANCE:
+        reset_assignments(groups, group, ErrorCode.REBALANCE_IN_PROGRESS)
+    group.pending_syncs.clear()
+    groups.timer.cancel(group.sync_key)
+    group.rebalance_reason = reason
+    is_initial = group.state is EMPTY
+    group.transition_to(PREPARING_REBALANCE, groups.clock.wall_ms())
+    if is_initial:
+        delay_ms = groups.config.group_initial_rebalance_delay_ms
+        _delay_initial_rebalance(groups, group, delay_ms, max(group.rebalance_timeout_ms - delay_ms, 0))
+        return NOTHING
+    if group.has_all_members_joined:
+        return complete_join_phase(groups, group)
+    _await_joins(groups, group)
+    return NOTHING
+
+
+def complete_if_all_joined(groups: Groups, group: ClassicGroup) -> Result:
+    """Complete the join phase early. The initial one is left to its delay."""
+    if group.state is PREPARING_REBALANCE and group.previous_state is not EMPTY and group.has_all_members_joined:
+        return complete_join_phase(groups, group)
+    return NOTHING
+
+
+def complete_join_phase(groups: Groups, group: ClassicGroup) -> Result:
+    """Those who joined are the next generation. Dynamic members who did not are out; static ones keep their place (KIP-345)."""
+    if group.state is DEAD:
+        return NOTHING
+    groups.timer.cancel(group.join_key)
+    for member in [member for member in group.members.values() if member.awaiting_join is None and not member.is_static]:
+        group.remove(member.member_id)
+        groups.timer.cancel(member.session_key)
+    if group.members and not group.elect_joined_leader():
+        # Only silent static members are left. Their sessions decide.
+        _await_joins(groups, group)
+        return NOTHING
+    group.start_next_generation(groups.clock.wall_ms())
+    if group.state is EMPTY:
+        return CoordinatorResult(DEFERRED, [group_metadata_record(group, {})])
+    _answer_joins(groups, group)
+    return NOTHING
+
+
+def joined(group: ClassicGroup, member_id: str, members: list[JoinGroupResponseMember] | None = None) -> JoinGroupResponse:
+    """What a member hears of the present generation; the leader gets the members as well."""
+    return JoinGroupResponse(
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader=group.leader_id or "",
+        member_id=member_id,
+        members=members or [],
+    )
+
+
+def remove_member(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, reason: str) -> Result:
+    """Let a member go that has not been heard of."""
+    group.remove(member.member_id)
+    if group.state in {STABLE, COMPLETING_REBALANCE}:
+        return prepare_or_complete(groups, group, reason)
+    return _complete_without(groups, group)
+
+
+def remove_pending_member(groups: Groups, group: ClassicGroup, member_id: str) -> Result:
+    """Nobody came back with this member id."""
+    group.remove(member_id)
+    return _complete_without(groups, group)
+
+
+def reset_assignments(groups: Groups, group: ClassicGroup, error: ErrorCode) -> None:
+    """The sync phase failed: assignments are void, and those who wait for theirs are told so."""
+    for member in group.members.values():
+        member.assignment = b""
+        if group.complete_sync(member, SyncGroupResponse(error_code=error)):
+            refresh_session(groups, member)
+
+
+def set_assignments(groups: Groups, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
+    """The sync phase succeeded: everybody who waits gets its own.
+
+    Sessions start anew: an expiry in the time of waiting was passed over, and no heartbeat has come since.
+    """
+    for member in group.members.values():
+        member.assignment = assignments.get(member.member_id, b"")
+        response = SyncGroupResponse(
+            protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment
+        )
+        if group.complete_sync(member, response):
+            refresh_session(groups, member)
+
+
+def _await_joins(groups: Groups, group: ClassicGroup) -> None:
+    groups.timer.schedule(group.join_key, group.rebalance_timeout_ms, partial(complete_join_phase, groups, group))
+
+
+def _delay_initial_rebalance(groups: Groups, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
+    """More members are likely to come: wait for them, all in all no longer than the rebalance timeout."""
+    operation = partial(_extend_or_complete, groups, group, delay_ms, remaining_ms)
+    groups.timer.schedule(group.join_key, delay_ms, operation)
+
+
+def _extend_or_complete(groups: Groups, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> Result:
+    if not group.has_new_member or remaining_ms == 0:
+        return complete_join_phase(groups, group)
+    group.has_new_member = False
+    next_delay_ms = min(groups.config.group_initial_rebalance_delay_ms, remaining_ms)
+    _delay_initial_rebalance(groups, group, next_delay_ms, max(remaining_ms - delay_ms, 0))
+    return NOTHING
+
+
+def _answer_joins(groups: Groups, group: ClassicGroup) -> None:
+    for member in group.members.values():
+        members = group.described_members() if member.member_id == group.leader_id else None
+        group.complete_join(member, joined(group, member.member_id, members))
+        refresh_session(groups, member)
+        member.is_new = False
+        group.pending_syncs[member.member_id] = None
+    operation = partial(_expire_pending_syncs, groups, group, group.generation_id)
+    groups.timer.schedule(group.sync_key, group.rebalance_timeout_ms, operation)
+
+
+def _expire_pending_syncs(groups: Groups, group: ClassicGroup, generation_id: int) -> Result:
+    """Members that joined this generation but never asked for their assignment are out."""
+    is_past = generation_id != group.generation_id or group.state not in {COMPLETING_REBALANCE, STABLE}
+    if is_past or not group.pending_syncs:
+        return NOTHING
+    silent = list(group.pending_syncs)
+    for member_id in silent:
+        group.remove(member_id)
+        groups.timer.cancel(group.session_key(member_id))
+    return prepare_rebalance(groups, group, f"removing {', '.join(silent)}, who did not sync in time")
+
+
+def _complete_without(groups: Groups, group: ClassicGroup) -> Result:
+    # Unlike ``complete_if_all_joined`` this ends the initial delay too, as Kafka does when a member expires in it.
+    if group.state is PREPARING_REBALANCE and group.has_all_members_joined:
+        return complete_join_phase(groups, group)
+    return NOTHING

@@ -1,0 +1,54 @@
+"""Sessions: a member that is not heard of within its session timeout is gone.
+
+The timers measure the time this server has been running. JoinGroup answers, SyncGroup answers, heartbeats and commits refresh a
+session; while a request of the member waits for us, its expiry is passed over.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.groups import Groups
+from coordinator_server.group.member import ClassicGroupMember
+from coordinator_server.group.rebalance import (
+    NOTHING,
+    Result,
+    prepare_rebalance,
+    refresh_session,
+    remove_member,
+    remove_pending_member,
+)
+from coordinator_server.group.state import DEAD
+
+
+def start_session(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, timeout_ms: int) -> None:
+    """Arm the timer of a member that has just been taken in."""
+    member.expire = partial(_expire_session, groups, group, member.member_id)
+    groups.timer.schedule(member.session_key, timeout_ms, member.expire)
+
+
+def start_pending_session(groups: Groups, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
+    """Arm the timer of a member id that was given out and has to be used."""
+    groups.timer.schedule(group.session_key(member_id), timeout_ms, partial(_expire_session, groups, group, member_id))
+
+
+def start_restored_sessions(groups: Groups, group: ClassicGroup) -> None:
+    """A group came back from the log: each member has its whole session timeout to be heard of."""
+    for member in group.members.values():
+        member.expire = partial(_expire_session, groups, group, member.member_id)
+        refresh_session(groups, member)
+    if len(group.members) > groups.config.group_max_size:
+        # group.max.size was lowered. A rebalance lets those who have to go commit first.
+        prepare_rebalance(groups, group, "the group is over group.max.size")
+
+
+def _expire_session(groups: Groups, group: ClassicGroup, member_id: str) -> Result:
+    if group.state is DEAD:
+        return NOTHING
+    if member_id in group.pending_joins:
+        return remove_pending_member(groups, group, member_id)
+    member = group.members.get(member_id)
+    if member is None or member.has_satisfied_heartbeat:
+        return NOTHING
+    return remove_member(groups, group, member, f"removing member {member_id} on session expiry")

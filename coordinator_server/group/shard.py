@@ -1,0 +1,118 @@
+"""GroupShard: one partition of ``__consumer_offsets`` as a state machine. It composes; each message has its own module.
+
+``replay`` is a table by record type. Records of types that are not known here are none of its business: the loader skips them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from coordinator_server.config import Config
+from coordinator_server.group import commit, describe, heartbeat, join, leave, sync
+from coordinator_server.group.attempt import JoinAttempt
+from coordinator_server.group.groups import Groups
+from coordinator_server.group.sessions import start_restored_sessions
+from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer, Reply, RequestContext
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.offsets.fetch import fetch_offsets
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_groups import DescribedGroup
+from protocol.messages.group_records import GroupMetadataKey, LegacyOffsetCommitKey, OffsetCommitKey
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from protocol.messages.list_groups import ListedGroup
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+
+class GroupShard:
+    """Write operations take (context, request, reply) and may raise CoordinatorError; read operations take the committed offset first."""
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        registry: SnapshotRegistry,
+        timer: CoordinatorTimer,
+        clock: Clock,
+        new_id: Callable[[], str],
+    ) -> None:
+        self.groups = Groups(config, registry, timer, clock, new_id)
+        self.groups.on_restored = partial(start_restored_sessions, self.groups)
+        offsets = self.groups.offsets
+        self._replay: dict[type, Callable[[int, Any, Any], None]] = {
+            LegacyOffsetCommitKey: offsets.replay_legacy,
+            OffsetCommitKey: offsets.replay,
+            GroupMetadataKey: self.groups.replay,
+        }
+
+    # --- write operations
+
+    def join_group(
+        self, context: RequestContext, request: JoinGroupRequest, reply: Reply[JoinGroupResponse]
+    ) -> CoordinatorResult[JoinGroupResponse]:
+        """Answered when the join phase is over, or at once."""
+        return join.join_group(self.groups, JoinAttempt(context, request, reply))
+
+    def sync_group(
+        self, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
+    ) -> CoordinatorResult[SyncGroupResponse]:
+        """Answered when the leader's assignments are durable, or at once."""
+        return sync.sync_group(self.groups, context, request, reply)
+
+    def heartbeat(
+        self, context: RequestContext, request: HeartbeatRequest, reply: Reply[HeartbeatResponse]
+    ) -> CoordinatorResult[HeartbeatResponse]:
+        """Does not wait for records of other groups, nor for offsets."""
+        return heartbeat.heartbeat(self.groups, request)
+
+    def leave_group(
+        self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
+    ) -> CoordinatorResult[LeaveGroupResponse]:
+        """Any version's shape of request and response."""
+        return leave.leave_group(self.groups, context, request)
+
+    def commit_offset(
+        self, context: RequestContext, request: OffsetCommitRequest, reply: Reply[OffsetCommitResponse]
+    ) -> CoordinatorResult[OffsetCommitResponse]:
+        """Topics have names here; a topic id, where there is one, is stored with the offset."""
+        return commit.commit_offset(self.groups, context, request)
+
+    def fetch_stable_offsets(
+        self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
+    ) -> CoordinatorResult[OffsetFetchResponseGroup]:
+        """``require_stable``: everything written so far, answered when it is durable (KIP-447)."""
+        return CoordinatorResult(self.fetch_offsets(LATEST, request))
+
+    # --- read operations
+
+    def fetch_offsets(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+        """The offsets of one group; all of them when the request's topics are None."""
+        return fetch_offsets(self.groups.offsets, committed_offset, request)
+
+    def describe_group(self, committed_offset: int, group_id: str) -> DescribedGroup:
+        """One group; raises GROUP_ID_NOT_FOUND."""
+        return describe.describe_group(self.groups, committed_offset, group_id)
+
+    def list_groups(self, committed_offset: int, states: list[str], types: list[str]) -> list[ListedGroup]:
+        """The groups of this shard that pass both filters."""
+        return describe.list_groups(self.groups, committed_offset, states, types)
+
+    # --- life
+
+    def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
+        """Apply one record to hard state."""
+        self._replay[type(record.key)](offset, record.key, record.value)
+
+    def on_loaded(self) -> None:
+        """Sessions of the members that the log knows begin anew."""
+        self.groups.restore_members()
+
+    def on_unloaded(self) -> None:
+        """Whoever waits looks for the new coordinator."""
+        self.groups.drop_all(ErrorCode.NOT_COORDINATOR)

@@ -1,0 +1,90 @@
+"""A static member that comes back without its member id (KIP-345): it takes its old place, under a new id that fences the old one.
+
+While the group is stable and its protocol stays, nobody else need notice: the new id is written to the log and the join answered with the
+present generation; a leader is told to leave the assignment as it is (KIP-814). In any other state it joins as everybody does.
+"""
+
+from __future__ import annotations
+
+from coordinator_server.group.attempt import JoinAttempt
+from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.groups import Groups, response_error
+from coordinator_server.group.member import ClassicGroupMember
+from coordinator_server.group.rebalance import Result, complete_if_all_joined, joined, prepare_or_complete
+from coordinator_server.group.records import group_metadata_record
+from coordinator_server.group.sessions import start_session
+from coordinator_server.group.state import COMPLETING_REBALANCE, STABLE
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
+from protocol.error_codes import ErrorCode
+
+
+def replace_static_member(
+    groups: Groups, group: ClassicGroup, old: ClassicGroupMember, member_id: str, attempt: JoinAttempt
+) -> Result:
+    """The member ``old`` goes on as ``member_id``. Answers the attempt, now or later."""
+    former_leader = group.leader_id or ""
+    request = attempt.request
+    member = group.replace_static_member(old, member_id)
+    groups.timer.cancel(old.session_key)
+    start_session(groups, group, member, member.session_timeout_ms)
+    group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)
+    group.await_join(member, attempt)
+    if group.state is STABLE and group.select_protocol() == group.protocol_name:
+        replacement = _Replacement(groups, group, old, member, former_leader, attempt.can_skip_assignment)
+        assignments = {each.member_id: each.assignment for each in group.members.values()}
+        return CoordinatorResult(DEFERRED, [group_metadata_record(group, assignments)], replacement.stored)
+    if group.state in {STABLE, COMPLETING_REBALANCE}:
+        # In the sync phase the leader may be assigning to the old id right now.
+        reason = f"static member {request.group_instance_id} came back; {attempt.client_reason}"
+        return prepare_or_complete(groups, group, reason)
+    return complete_if_all_joined(groups, group)
+
+
+class _Replacement:
+    """What has to be known when the log has, or has not, taken the new member id."""
+
+    __slots__ = ("_can_skip_assignment", "_former_leader", "_group", "_groups", "_member", "_old")
+
+    def __init__(
+        self,
+        groups: Groups,
+        group: ClassicGroup,
+        old: ClassicGroupMember,
+        member: ClassicGroupMember,
+        former_leader: str,
+        can_skip_assignment: bool,
+    ) -> None:
+        self._groups = groups
+        self._group = group
+        self._old = old
+        self._member = member
+        self._former_leader = former_leader
+        self._can_skip_assignment = can_skip_assignment
+
+    def stored(self, error: ErrorCode | None) -> None:
+        """Answer the join, unless the group has moved on: a rebalance answers it then, and writes the new id once more."""
+        group, member = self._group, self._member
+        if group.state is not STABLE or group.members.get(member.member_id) is not member:
+            return
+        if error is not None:
+            self._go_back(response_error(error))
+            return
+        is_leader = group.leader_id == member.member_id
+        is_skipping = is_leader and self._can_skip_assignment
+        response = joined(group, member.member_id, group.described_members() if is_skipping else None)
+        response.skip_assignment = is_skipping
+        if not self._can_skip_assignment:
+            # An older client that leads is told of its former self: it must not assign, nobody would wait for that.
+            response.leader = self._former_leader
+        group.complete_join(member, response)
+
+    def _go_back(self, error: ErrorCode) -> None:
+        groups, group, old, member = self._groups, self._group, self._old, self._member
+        response = joined(group, "")
+        response.error_code = error
+        response.leader = self._former_leader
+        group.complete_join(member, response)
+        groups.timer.cancel(member.session_key)
+        again = group.replace_static_member(member, old.member_id)
+        group.update(again, old.protocols, old.rebalance_timeout_ms, old.session_timeout_ms)
+        start_session(groups, group, again, again.session_timeout_ms)

@@ -1,0 +1,88 @@
+"""SyncGroup: the leader hands in the assignments; everybody else waits for them.
+
+The assignments are a record first. When it is durable the group is stable and all who wait are answered; those who come later are answered
+from memory. When it cannot be written, the members have to join again.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from coordinator_server.group.classic_group import NO_GENERATION, ClassicGroup
+from coordinator_server.group.groups import Groups, response_error
+from coordinator_server.group.rebalance import NOTHING, Result, prepare_rebalance, reset_assignments, set_assignments
+from coordinator_server.group.records import group_metadata_record
+from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, Reply, RequestContext
+from protocol.error_codes import ErrorCode
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+_FIRST_VERSION_WITH_PROTOCOL = 5
+
+
+def sync_group(groups: Groups, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]) -> Result:
+    """Answers ``reply`` itself, now or when the assignments are there. Raises CoordinatorError."""
+    if context.api_version >= _FIRST_VERSION_WITH_PROTOCOL and (request.protocol_type is None or request.protocol_name is None):
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    if not request.group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
+    group = groups.find(request.group_id)
+    if group is None or group.state is EMPTY:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    member = group.validate_member(request.member_id, request.group_instance_id)
+    if request.generation_id != group.generation_id:
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    if _differ(request.protocol_type, group.protocol_type) or _differ(request.protocol_name, group.protocol_name):
+        raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    if group.state is PREPARING_REBALANCE:
+        raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
+    _has_synced(groups, group, member.member_id)
+    if group.state is STABLE:
+        reply.complete(
+            SyncGroupResponse(protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment)
+        )
+        return NOTHING
+    group.await_sync(member, reply)
+    if member.member_id == group.leader_id and group.storing_generation != group.generation_id:
+        return _store_assignments(groups, group, request)
+    return NOTHING
+
+
+def _differ(asked: str | None, agreed: str | None) -> bool:
+    return asked is not None and agreed is not None and asked != agreed
+
+
+def _has_synced(groups: Groups, group: ClassicGroup, member_id: str) -> None:
+    group.pending_syncs.pop(member_id, None)
+    if not group.pending_syncs:
+        groups.timer.cancel(group.sync_key)
+
+
+def _store_assignments(groups: Groups, group: ClassicGroup, request: SyncGroupRequest) -> Result:
+    # A leader may forget members, which then get nothing, or name strangers, who are no concern of ours.
+    assignments = dict.fromkeys(group.members, b"")
+    for given in request.assignments:
+        if given.member_id in assignments:
+            assignments[given.member_id] = given.assignment
+    # A leader that asks again before the log has answered waits for the assignments it gave first.
+    group.storing_generation = group.generation_id
+    on_append = partial(_assignments_stored, groups, group, group.generation_id, assignments)
+    return CoordinatorResult(DEFERRED, [group_metadata_record(group, assignments)], on_append)
+
+
+def _assignments_stored(
+    groups: Groups, group: ClassicGroup, generation_id: int, assignments: dict[str, bytes], error: ErrorCode | None
+) -> None:
+    if group.storing_generation == generation_id:
+        group.storing_generation = NO_GENERATION
+    if group.state is not COMPLETING_REBALANCE or group.generation_id != generation_id:
+        # The group has moved on: another rebalance began while the log was busy.
+        return
+    if error is None:
+        set_assignments(groups, group, assignments)
+        group.transition_to(STABLE, groups.clock.wall_ms())
+        return
+    failure = response_error(error)
+    reset_assignments(groups, group, failure)
+    prepare_rebalance(groups, group, f"assignments could not be stored: {failure.name}")

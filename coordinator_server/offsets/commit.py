@@ -1,0 +1,54 @@
+"""OffsetCommit, once it is known that the member may: records and the answer, partition by partition.
+
+A value is written at version 4. A request that brings a retention time (versions 2-4) gets version 1, the only one with an expiry.
+"""
+
+from __future__ import annotations
+
+from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.offsets.store import NO_TIMESTAMP
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+
+VALUE_VERSION = 4
+VALUE_VERSION_WITH_EXPIRY = 1
+NO_RETENTION_TIME = -1
+
+_METADATA_TOO_LARGE = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
+
+
+def commit_offsets(request: OffsetCommitRequest, now_ms: int, metadata_max: int) -> CoordinatorResult[OffsetCommitResponse]:
+    """One record for each partition whose metadata is not longer than ``metadata_max`` UTF-16 units."""
+    group_id = request.group_id
+    expires, version = NO_TIMESTAMP, VALUE_VERSION
+    if request.retention_time_ms != NO_RETENTION_TIME:
+        expires, version = now_ms + request.retention_time_ms, VALUE_VERSION_WITH_EXPIRY
+    records: list[CoordinatorRecord] = []
+    topics: list[OffsetCommitResponseTopic] = []
+    for topic in request.topics:
+        name, topic_id = topic.name, topic.topic_id
+        answers: list[OffsetCommitResponsePartition] = []
+        topics.append(OffsetCommitResponseTopic(name, topic_id, answers))
+        for partition in topic.partitions:
+            index = partition.partition_index
+            metadata = partition.committed_metadata or ""
+            if len(metadata) * 2 > metadata_max and _utf16_length(metadata) > metadata_max:
+                answers.append(OffsetCommitResponsePartition(index, _METADATA_TOO_LARGE))
+                continue
+            answers.append(OffsetCommitResponsePartition(index))
+            value = OffsetCommitValue(
+                partition.committed_offset, partition.committed_leader_epoch, metadata, now_ms, expires, topic_id
+            )
+            records.append(CoordinatorRecord(OffsetCommitKey(group_id, name, index), value, version))
+    return CoordinatorResult(OffsetCommitResponse(topics=topics), records)
+
+
+def _utf16_length(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-be", "surrogatepass")) // 2

@@ -1,0 +1,97 @@
+"""The committed offsets of all groups of a shard: hard state, changed only by replaying records.
+
+A group is here while it has at least one offset. A tombstone removes the offset, and with the last one the group.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from msgspec import Struct
+
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from protocol.fields import ZERO_UUID
+from protocol.messages.group_records import (
+    LegacyOffsetCommitKey,
+    LegacyOffsetCommitValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+
+TopicPartition = tuple[str, int]
+NO_TIMESTAMP = -1
+
+
+class OffsetAndMetadata(Struct, frozen=True, gc=False):
+    """One committed position, and the log offset of the record that says so."""
+
+    committed_offset: int
+    leader_epoch: int
+    metadata: str
+    commit_timestamp_ms: int
+    record_offset: int
+    # Only OffsetCommit versions 2-4 could set it; NO_TIMESTAMP otherwise.
+    expire_timestamp_ms: int = NO_TIMESTAMP
+    topic_id: bytes = ZERO_UUID
+
+
+GroupOffsets = TimelineDict[TopicPartition, OffsetAndMetadata]
+
+
+class OffsetStore:
+    """Offsets by group, then by topic and partition."""
+
+    __slots__ = ("_registry", "by_group")
+
+    def __init__(self, registry: SnapshotRegistry) -> None:
+        self._registry = registry
+        self.by_group: TimelineDict[str, GroupOffsets] = TimelineDict(registry)
+
+    def __contains__(self, group_id: str) -> bool:
+        return group_id in self.by_group
+
+    def of_group_at(self, group_id: str, committed_offset: int) -> GroupOffsets | None:
+        """The offsets of a group that existed at ``committed_offset``; read them at the same offset."""
+        return self.by_group.get_at(group_id, committed_offset)
+
+    def replay(self, record_offset: int, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
+        """Apply one OffsetCommit record."""
+        if value is None:
+            self._remove(key.group, (key.topic, key.partition))
+            return
+        committed = OffsetAndMetadata(
+            value.offset,
+            value.leader_epoch,
+            value.metadata,
+            value.commit_timestamp,
+            record_offset,
+            value.expire_timestamp,
+            value.topic_id,
+        )
+        self._put(key.group, key.topic, key.partition, committed)
+
+    def replay_legacy(self, record_offset: int, key: LegacyOffsetCommitKey, value: LegacyOffsetCommitValue | None) -> None:
+        """Apply one record of the type that clusters wrote before 0.9."""
+        if value is None:
+            self._remove(key.group, (key.topic, key.partition))
+            return
+        committed = OffsetAndMetadata(value.offset, -1, value.metadata, value.commit_timestamp, record_offset)
+        self._put(key.group, key.topic, key.partition, committed)
+
+    def _put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
+        offsets = self.by_group.get(group_id)
+        if offsets is None:
+            offsets = self.by_group[group_id] = TimelineDict(self._registry)
+        position = (topic, partition)
+        if position not in offsets:
+            # One name for all the partitions and groups of a topic: there may be millions of positions.
+            position = (sys.intern(topic), partition)
+        offsets[position] = committed
+
+    def _remove(self, group_id: str, position: TopicPartition) -> None:
+        offsets = self.by_group.get(group_id)
+        if offsets is None or position not in offsets:
+            return
+        del offsets[position]
+        if not offsets:
+            del self.by_group[group_id]
