@@ -1,0 +1,80 @@
+"""The APIs that are served: one row each, at the versions its declarations have.
+
+What ApiVersions answers, dispatch, metrics labels, docs and tests come from here. To serve fewer versions than are declared,
+narrow the row; a declaration without a row is known, not served.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from protocol.fields import Message, Versions
+from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from protocol.messages.fetch import FetchRequest, FetchResponse
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from protocol.messages.metadata import MetadataRequest, MetadataResponse
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+API_VERSIONS_KEY: Final = 18
+
+
+class Api(Struct, frozen=True, gc=False):
+    """One API and the versions of it that are served."""
+
+    key: int
+    name: str
+    min_version: int
+    max_version: int
+    request: type[Message]
+    response: type[Message]
+
+    @property
+    def versions(self) -> range:
+        return range(self.min_version, self.max_version + 1)
+
+    def request_header_version(self, version: int) -> int:
+        """Defined for versions that are not served too: an unknown one is read as the newest."""
+        return 2 if version in self.request.kafka.flexible else 1
+
+    def response_header_version(self, version: int) -> int:
+        """That of ApiVersions is always 0: a client must read the answer before it knows what the server speaks (KIP-511)."""
+        return 1 if version in self.response.kafka.flexible and self.key != API_VERSIONS_KEY else 0
+
+
+def _api(request: type[Message], response: type[Message], served: str = "0+") -> Api:
+    key = request.kafka.key
+    assert key is not None
+    versions = request.kafka.versions & Versions.parse(served)
+    return Api(key, request.__name__.removesuffix("Request"), versions.low, versions.high, request, response)
+
+
+APIS: Final[dict[int, Api]] = {
+    api.key: api
+    for api in (
+        _api(FetchRequest, FetchResponse),
+        _api(ListOffsetsRequest, ListOffsetsResponse),
+        _api(MetadataRequest, MetadataResponse),
+        _api(OffsetCommitRequest, OffsetCommitResponse),
+        _api(OffsetFetchRequest, OffsetFetchResponse),
+        _api(FindCoordinatorRequest, FindCoordinatorResponse),
+        _api(JoinGroupRequest, JoinGroupResponse),
+        _api(HeartbeatRequest, HeartbeatResponse),
+        _api(LeaveGroupRequest, LeaveGroupResponse),
+        _api(SyncGroupRequest, SyncGroupResponse),
+        _api(DescribeGroupsRequest, DescribeGroupsResponse),
+        _api(ListGroupsRequest, ListGroupsResponse),
+        _api(ApiVersionsRequest, ApiVersionsResponse),
+        _api(CreateTopicsRequest, CreateTopicsResponse),
+    )
+}

@@ -1,0 +1,75 @@
+"""Finds the generated codecs of a message, and the easy way to use them.
+
+``decoder`` and ``encoder`` give the plain functions, for those who call them often; ``decode`` and ``encode`` handle one whole
+value. Whatever the bytes, only DecodeError comes out of a decoder; whatever the value, only EncodeError comes out of an
+encoder, and then ``out`` is as it was. The module of a message's codecs is imported when the first of them is asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
+
+from protocol.errors import Malformed
+from protocol.fields import Message
+
+M = TypeVar("M", bound=Message)
+M_co = TypeVar("M_co", bound=Message, covariant=True)
+M_contra = TypeVar("M_contra", bound=Message, contravariant=True)
+
+
+class Decoder(Protocol[M_co]):
+    """Reads a message from ``buf`` at ``pos``; the message, and the position behind it."""
+
+    def __call__(self, buf: bytes, pos: int, /) -> tuple[M_co, int]: ...
+
+
+class Encoder(Protocol[M_contra]):
+    """Appends a message to ``out``."""
+
+    def __call__(self, msg: M_contra, out: bytearray, /) -> None: ...
+
+
+def decoder(message: type[M], version: int) -> Decoder[M]:
+    """The decoder of a message at a version; LookupError when Kafka has no such version."""
+    return decoders(message)[version]
+
+
+def encoder(message: type[M], version: int) -> Encoder[M]:
+    """The encoder of a message at a version; LookupError when Kafka has no such version."""
+    return encoders(message)[version]
+
+
+@cache
+def decoders(message: type[M]) -> dict[int, Decoder[M]]:
+    """The decoders of a message by version."""
+    table: dict[int, Decoder[M]] = _generated(message).DECODERS[message]
+    return table
+
+
+@cache
+def encoders(message: type[M]) -> dict[int, Encoder[M]]:
+    """The encoders of a message by version."""
+    table: dict[int, Encoder[M]] = _generated(message).ENCODERS[message]
+    return table
+
+
+def decode(message: type[M], version: int, data: bytes, *, allow_leftover: bool = False) -> M:
+    """The message that ``data`` is; bytes behind it are refused unless ``allow_leftover``."""
+    value, pos = decoder(message, version)(data, 0)
+    if pos != len(data) and not allow_leftover:
+        reason = f"{len(data) - pos} bytes are left over"
+        raise Malformed(reason, message=message.__name__, version=version, position=pos)
+    return value
+
+
+def encode(message: Message, version: int) -> bytes:
+    """The bytes of a message at a version."""
+    out = bytearray()
+    encoder(type(message), version)(message, out)
+    return bytes(out)
+
+
+def _generated(message: type[Message]) -> Any:
+    return import_module(f"protocol.generated.{message.__module__.rpartition('.')[2]}")

@@ -1,0 +1,109 @@
+"""Frames: what a connection's byte stream is cut into, and how a message is wrapped in one.
+
+A frame is an int32 length and that many bytes: a header, whose version follows from the API's, and a message.
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import Final
+
+from protocol.api import APIS
+from protocol.codec import decoder, encoder
+from protocol.errors import DecodeError, Malformed, Truncated
+from protocol.fields import Message
+from protocol.messages.headers import RequestHeader, ResponseHeader
+
+_INT32 = Layout(">i")
+_FIXED_HEADER = Layout(">hhi")  # of a request: API key, version, correlation id
+_LENGTH_SIZE: Final = 4
+
+
+class FrameSplitter:
+    """Cuts a stream, however it arrives, into frames. The work is linear in the bytes fed."""
+
+    __slots__ = ("_max_frame_bytes", "_partial", "_wanted")
+
+    def __init__(self, max_frame_bytes: int) -> None:
+        self._max_frame_bytes = max_frame_bytes
+        self._partial = bytearray()
+        self._wanted = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The frames that ``data`` completes, without their lengths. Malformed as soon as a length is out of bounds."""
+        if self._partial:
+            self._partial += data
+            if len(self._partial) < self._wanted:
+                return []
+            data = bytes(self._partial)
+            self._partial = bytearray()
+        frames: list[bytes] = []
+        pos, end = 0, len(data)
+        self._wanted = _LENGTH_SIZE
+        while end - pos >= _LENGTH_SIZE:
+            (size,) = _INT32.unpack_from(data, pos)
+            if not 0 <= size <= self._max_frame_bytes:
+                raise Malformed(f"a frame of {size} bytes, 0 to {self._max_frame_bytes} are allowed")
+            start = pos + _LENGTH_SIZE
+            if start + size > end:
+                self._wanted = _LENGTH_SIZE + size
+                break
+            pos = start + size
+            frames.append(data[start:pos])
+        if pos < end:
+            self._partial += data[pos:]
+        return frames
+
+
+_REQUEST_HEADERS = {version: decoder(RequestHeader, version) for version in RequestHeader.kafka.versions}
+# By the first four bytes of a frame, for everything that is served.
+_DECODE_HEADER = {
+    _FIXED_HEADER.pack(api.key, version, 0)[:4]: _REQUEST_HEADERS[api.request_header_version(version)]
+    for api in APIS.values()
+    for version in api.versions
+}
+
+
+def decode_request_header(frame: bytes) -> tuple[RequestHeader, int]:
+    """The header of a request and the position behind it. Of a request that is not served, as much as can be read."""
+    decode = _DECODE_HEADER.get(frame[:4])
+    return decode(frame, 0) if decode is not None else _decode_unserved_header(frame)
+
+
+def _decode_unserved_header(frame: bytes) -> tuple[RequestHeader, int]:
+    if len(frame) < _FIXED_HEADER.size:
+        raise Truncated("the bytes end too early", message="RequestHeader", position=len(frame))
+    key, version, correlation_id = _FIXED_HEADER.unpack_from(frame)
+    api = APIS.get(key)
+    try:
+        return _REQUEST_HEADERS[api.request_header_version(version) if api else 1](frame, 0)
+    except DecodeError:
+        return RequestHeader(key, version, correlation_id, None), _FIXED_HEADER.size
+
+
+def encode_request(api_key: int, version: int, correlation_id: int, client_id: str | None, message: Message) -> bytes:
+    """A whole frame, its length included."""
+    out = bytearray(_LENGTH_SIZE)
+    header_version = APIS[api_key].request_header_version(version)
+    encoder(RequestHeader, header_version)(RequestHeader(api_key, version, correlation_id, client_id), out)
+    encoder(type(message), version)(message, out)
+    _INT32.pack_into(out, 0, len(out) - _LENGTH_SIZE)
+    return bytes(out)
+
+
+def encode_response(api_key: int, version: int, correlation_id: int, message: Message) -> bytes:
+    """A whole frame, its length included."""
+    out = bytearray(_LENGTH_SIZE)
+    header_version = APIS[api_key].response_header_version(version)
+    encoder(ResponseHeader, header_version)(ResponseHeader(correlation_id), out)
+    encoder(type(message), version)(message, out)
+    _INT32.pack_into(out, 0, len(out) - _LENGTH_SIZE)
+    return bytes(out)
+
+
+def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Message]:
+    """The correlation id and the message of a response frame, given which request it answers."""
+    api = APIS[api_key]
+    header, pos = decoder(ResponseHeader, api.response_header_version(version))(frame, 0)
+    message, _ = decoder(api.response, version)(frame, pos)
+    return header.correlation_id, message

@@ -1,0 +1,1 @@
+"""The compiler from declarations to plain functions; ``python -m protocol.generate`` runs it."""

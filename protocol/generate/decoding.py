@@ -1,0 +1,246 @@
+"""The bodies of decoders.
+
+Fixed-size fields wait in a *run* until something of variable size follows; the size of that joins the run, so that one unpack
+reads all of it. Nested structs and the elements of arrays are read in place; there is one function per message and version.
+"""
+
+from __future__ import annotations
+
+from protocol.fields import Item, Message, Primitive
+from protocol.generate.rows import Row, row_of
+from protocol.generate.source import FORMATS, SIZES, Layouts, Source, join, literal, local, python_type, size_of
+from protocol.schema import FieldSpec, fields_of
+
+_LONG_SIZES = (Primitive.BYTES, Primitive.RECORDS)
+
+
+class DecoderWriter:
+    """Writes the body of one decoder: one message at one version."""
+
+    def __init__(self, message: type[Message], version: int, layouts: Layouts) -> None:
+        self._message = message
+        self._version = version
+        self._flexible = version in message.kafka.flexible
+        self._layouts = layouts
+        self._source = Source(depth=2)
+        self._run: list[tuple[str, str]] = []
+
+    def body(self) -> list[str]:
+        expression = self._struct(self._message, "")
+        self._flush()
+        with self._source.block("if pos > len(buf)"):
+            self._source.line("raise IndexError")
+        self._source.line(f"return {expression}, pos")
+        return self._source.lines
+
+    def _struct(self, struct: type[Message | Item], prefix: str) -> str:
+        """Read a struct's fields; the expression that builds it, good once the run is flushed."""
+        values = []
+        for field in fields_of(struct):
+            path = join(prefix, field.name)
+            if self._version not in field.versions:
+                values.append(literal(field.default))
+            elif self._version in field.tagged:
+                values.append(local(path))
+            else:
+                values.append(self._field(field, path))
+        if self._flexible:
+            self._tags([field for field in fields_of(struct) if self._version in field.tagged], prefix)
+        return f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
+
+    def _field(self, field: FieldSpec, path: str) -> str:
+        """Read one field; the expression of its value."""
+        name = local(path)
+        if field.is_array:
+            self._array(field, path)
+        elif not isinstance(field.type, Primitive):
+            if self._version not in field.nullable:
+                return self._struct(field.type, path)
+            self._nullable_struct(field, field.type, path)
+        elif field.type in FORMATS:
+            self._run.append((FORMATS[field.type], name))
+        else:
+            self._sized(field.type, path, self._is_compact(field), self._version in field.nullable)
+        return name
+
+    def _sized(self, kind: Primitive, path: str, compact: bool, nullable: bool) -> None:
+        """Read a string or bytes."""
+        self._size(compact, "i" if kind in _LONG_SIZES else "h")
+        size, missing, present = ("n - 1", "n == 0", "n") if compact else ("n", "n < 0", "n >= 0")
+        value = f"buf[pos : (pos := pos + {size})]" + (".decode()" if kind is Primitive.STRING else "")
+        if nullable:
+            self._source.line(f"{local(path)} = {value} if {present} else None")
+        else:
+            self._refuse_null(missing, path)
+            self._source.line(f"{local(path)} = {value}")
+
+    def _refuse_null(self, condition: str, path: str) -> None:
+        with self._source.block(f"if {condition}"):
+            self._source.line(f'raise BadField("{path}")')
+
+    def _size(self, compact: bool, wide: str) -> None:
+        """Read a size into ``n``, together with the run before it."""
+        self._run.append(("B" if compact else wide, "n"))
+        self._flush()
+        if compact:
+            with self._source.block("if n >= 0x80"):
+                self._source.line("n, pos = read_uvarint(buf, pos - 1)")
+
+    def _is_compact(self, field: FieldSpec) -> bool:
+        return self._flexible and (field.flexible is None or self._version in field.flexible)
+
+    def _flush(self) -> None:
+        """Read the run."""
+        if not self._run:
+            return
+        formats = [item for item, _ in self._run]
+        targets = [target for _, target in self._run]
+        self._run = []
+        if formats == ["B"]:
+            self._source.line(f"{targets[0]} = buf[pos]")
+        else:
+            left = ", ".join(targets) if len(targets) > 1 else f"({targets[0]},)"
+            self._source.line(f"{left} = {self._layouts.name('unpack', ''.join(formats))}(buf, pos)")
+        self._source.line(f"pos += {size_of(formats)}")
+
+    def _nullable_struct(self, field: FieldSpec, struct: type[Item], path: str) -> None:
+        self._run.append(("b", "n"))
+        self._flush()
+        self._source.line(f"{local(path)}: {python_type(field)} = None")
+        with self._source.block("if n >= 0"):
+            expression = self._struct(struct, path)
+            self._flush()
+            self._source.line(f"{local(path)} = {expression}")
+
+    def _tags(self, known: list[FieldSpec], prefix: str) -> None:
+        self._run.append(("B", "n"))
+        self._flush()
+        for field in known:
+            self._source.line(f"{local(join(prefix, field.name))}: {python_type(field)} = {literal(field.default)}")
+        with self._source.block("if n"):
+            if not known:
+                self._source.line("pos = skip_tags(buf, pos - 1)")
+                return
+            self._source.line("n, pos = read_uvarint(buf, pos - 1)")
+            with self._source.block("for _ in range(n)"):
+                self._tag(known, prefix)
+
+    def _tag(self, known: list[FieldSpec], prefix: str) -> None:
+        """Read one tagged field: its tag, its size, and the content of those that are known."""
+        end = local(join(prefix, "tag_end"))
+        self._source.line("tag, pos = read_uvarint(buf, pos)")
+        self._source.line("n, pos = read_uvarint(buf, pos)")
+        self._source.line(f"{end} = pos + n")
+        with self._source.block(f"if {end} > len(buf)"):
+            self._source.line(f'raise ShortField("{join(prefix, "tagged fields")}", n)')
+        word = "if"
+        for field in known:
+            path = join(prefix, field.name)
+            with self._source.block(f"{word} tag == {field.tag}"):
+                expression = self._field(field, path)
+                self._flush()
+                if expression != local(path):
+                    self._source.line(f"{local(path)} = {expression}")
+            word = "elif"
+        with self._source.block("else"):
+            self._source.line(f"pos = {end}")
+        with self._source.block(f"if pos != {end}"):
+            self._source.line(f'raise BadField("{join(prefix, "tagged fields")}", "a size is not that of its content")')
+
+    def _array(self, field: FieldSpec, path: str) -> None:
+        compact = self._is_compact(field)
+        self._size(compact, "i")
+        if compact:
+            self._source.line("n -= 1")
+        if self._version not in field.tagged:
+            self._source.line(f"{local(path)}: {python_type(field)}")
+        if self._version not in field.nullable:
+            self._refuse_null("n < 0", path)
+            self._elements(field, path)
+            return
+        with self._source.block("if n < 0"):
+            self._source.line(f"{local(path)} = None")
+        with self._source.block("else"):
+            self._elements(field, path)
+
+    def _elements(self, field: FieldSpec, path: str) -> None:
+        smallest = max(1, self._smallest_element(field))
+        with self._source.block("if n > len(buf) - pos" if smallest == 1 else f"if n * {smallest} > len(buf) - pos"):
+            self._source.line(f'raise ShortField("{path}", n)')
+        if isinstance(field.type, Primitive):
+            self._primitive_elements(field, field.type, path)
+            return
+        row = row_of(field.type, self._version, self._flexible)
+        if row is None:
+            self._loop(field.type, path)
+            return
+        self._source.line(f"end = pos + n * {row.size}")
+        if row.is_certain:
+            self._rows(field.type, path, row)
+            return
+        with self._source.block(f"if {row.condition(self._version)}"):
+            self._rows(field.type, path, row)
+        with self._source.block("else"):
+            self._loop(field.type, path)
+
+    def _primitive_elements(self, field: FieldSpec, kind: Primitive, path: str) -> None:
+        name = local(path)
+        if kind is Primitive.UUID:
+            self._source.line(f"{name} = [buf[at : at + 16] for at in range(pos, pos + n * 16, 16)]")
+            self._source.line("pos += n * 16")
+        elif kind in FORMATS:
+            self._source.line(f'{name} = list(unpack_from(f">{{n}}{FORMATS[kind]}", buf, pos))')
+            self._source.line(f"pos += n * {SIZES[FORMATS[kind]]}")
+        else:
+            self._source.line(f"{name} = []")
+            with self._source.block("for _ in range(n)"):
+                self._sized(kind, path + ".item", self._is_compact(field), nullable=False)
+                self._source.line(f"{name}.append({local(path + '.item')})")
+
+    def _loop(self, struct: type[Item], path: str) -> None:
+        self._source.line(f"{local(path)} = []")
+        with self._source.block("for _ in range(n)"):
+            expression = self._struct(struct, path)
+            self._flush()
+            self._source.line(f"{local(path)}.append({expression})")
+
+    def _rows(self, struct: type[Item], path: str, row: Row) -> None:
+        """Read an array whose elements have the row's layout, up to ``end``."""
+        rows = f"{self._layouts.name('rows', row.formats)}(buf[pos:end])"
+        names = [field.name for field in fields_of(struct)]
+        if row.string is None and tuple(names[: len(row.names)]) == row.names:
+            self._source.line(f"{local(path)} = list(starmap({struct.__name__}, {rows}))")
+        else:
+            values = []
+            for field in fields_of(struct):
+                present = local(field.name) if self._version in field.versions else literal(field.default)
+                values.append("value" if field is row.string else present)
+            if row.string is not None:
+                self._source.line(f"value = {row.string_value(self._version)}")
+            expression = f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
+            targets = ", ".join(map(local, row.names)) + ("," if len(row.names) == 1 else "")
+            self._source.line(f"{local(path)} = [{expression} for {targets} in {rows}]")
+        self._source.line("pos = end")
+
+    def _smallest(self, field: FieldSpec) -> int:
+        """The fewest bytes that the field takes at this version."""
+        if self._version not in field.versions or self._version in field.tagged:
+            return 0
+        if field.is_array:
+            return 1 if self._is_compact(field) else 4
+        is_struct = not isinstance(field.type, Primitive)
+        return 1 if is_struct and self._version in field.nullable else self._smallest_element(field)
+
+    def _smallest_element(self, field: FieldSpec) -> int:
+        if isinstance(field.type, Primitive):
+            wide = 4 if field.type in _LONG_SIZES else 2
+            return SIZES[FORMATS[field.type]] if field.type in FORMATS else 1 if self._is_compact(field) else wide
+        return sum(map(self._smallest, fields_of(field.type))) + self._flexible
+
+
+def _without_defaults(struct: type[Message | Item], values: list[str]) -> list[str]:
+    """The arguments of a constructor call, without those at the end that say the default."""
+    defaults = [literal(field.default) for field in fields_of(struct)]
+    while values and values[-1] == defaults[len(values) - 1]:
+        values = values[:-1]
+    return values

@@ -1,0 +1,115 @@
+"""The text of one generated module: the codecs of all messages that one module of declarations has."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from protocol.fields import Item, Message
+from protocol.generate.decoding import DecoderWriter
+from protocol.generate.encoding import EncoderWriter
+from protocol.generate.source import Layouts
+from protocol.schema import fields_of, snake_case
+
+_WIRE_NAMES: Final = (
+    "DECODE_ERRORS",
+    "ENCODE_ERRORS",
+    "BadField",
+    "ShortField",
+    "decode_failure",
+    "encode_failure",
+    "not_in_version",
+    "read_uvarint",
+    "skip_tags",
+    "write_string_size",
+    "write_uvarint",
+)
+
+
+def generate_module(name: str, messages: tuple[type[Message], ...]) -> str:
+    """The source of ``protocol/generated/<name>.py``."""
+    layouts = Layouts()
+    functions: list[str] = []
+    for message in messages:
+        for version in message.kafka.versions:
+            functions += ["", "", *_decoder(message, version, layouts), "", "", *_encoder(message, version, layouts)]
+    text = "\n".join([*layouts.definitions(), *functions, *_tables(messages)])
+    return "\n".join([_head(name, messages, text), text, ""])
+
+
+def _decoder(message: type[Message], version: int, layouts: Layouts) -> list[str]:
+    return [
+        f"def {_function('decode', message, version)}(buf: bytes, pos: int) -> tuple[{message.__name__}, int]:",
+        "    try:",
+        *DecoderWriter(message, version, layouts).body(),
+        "    except DECODE_ERRORS as error:",
+        f'        raise decode_failure(error, "{message.__name__}", {version}, buf, pos) from None',
+    ]
+
+
+def _encoder(message: type[Message], version: int, layouts: Layouts) -> list[str]:
+    return [
+        f"def {_function('encode', message, version)}(msg: {message.__name__}, out: bytearray) -> None:",
+        "    start = len(out)",
+        "    try:",
+        *EncoderWriter(message, version, layouts).body(),
+        "    except ENCODE_ERRORS as error:",
+        "        del out[start:]",
+        f'        raise encode_failure(error, "{message.__name__}", {version}) from error',
+    ]
+
+
+def _function(verb: str, message: type[Message], version: int) -> str:
+    return f"{verb}_{snake_case(message.__name__)}_v{version}"
+
+
+def _tables(messages: tuple[type[Message], ...]) -> list[str]:
+    lines = []
+    for verb, kind in (("decode", "Decoder"), ("encode", "Encoder")):
+        lines += ["", "", f"{verb.upper()}RS: dict[type[Message], dict[int, {kind}[Any]]] = {{"]
+        for message in messages:
+            lines.append(f"    {message.__name__}: {{")
+            lines += [f"        {version}: {_function(verb, message, version)}," for version in message.kafka.versions]
+            lines.append("    },")
+        lines.append("}")
+    return lines
+
+
+def _head(name: str, messages: tuple[type[Message], ...], text: str) -> str:
+    used = set(re.findall(r"\w+", text))
+    standard = [
+        ("from itertools import starmap", "starmap"),
+        (f"from struct import {', '.join(_used(('Struct', 'pack', 'unpack_from'), used))}", "Struct"),
+    ]
+    structs = sorted({struct.__name__ for message in messages for struct in _structs_of(message)} & used)
+    fields = ", ".join(_used(("ZERO_UUID", "Message"), used))
+    return "\n".join(
+        [
+            f'"""Codecs of protocol/messages/{name}.py, generated from it by ``python -m protocol.generate``."""',
+            "",
+            "from __future__ import annotations",
+            "",
+            *(line for line, word in standard if word in used),
+            "from typing import Any",
+            "",
+            "from protocol.codec import Decoder, Encoder",
+            f"from protocol.fields import {fields}",
+            _import(f"protocol.messages.{name}", structs),
+            _import("protocol.wire", _used(_WIRE_NAMES, used)),
+            "",
+        ]
+    )
+
+
+def _used(names: tuple[str, ...], used: set[str]) -> list[str]:
+    return [name for name in names if name in used]
+
+
+def _import(module: str, names: list[str]) -> str:
+    line = f"from {module} import {', '.join(names)}"
+    return line if len(line) <= 130 else "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
+
+
+def _structs_of(struct: type[Message | Item]) -> set[type[Message | Item]]:
+    nested = [field.type for field in fields_of(struct) if isinstance(field.type, type)]
+    return {struct}.union(*map(_structs_of, nested))

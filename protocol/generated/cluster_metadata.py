@@ -1,0 +1,598 @@
+"""Codecs of protocol/messages/cluster_metadata.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_ux = Struct(">16sx").pack
+pack_BBb = Struct(">BBb").pack
+pack_iu = Struct(">i16s").pack
+pack_iuB = Struct(">i16sB").pack
+pack_iii = Struct(">iii").pack
+pack_iiiB = Struct(">iiiB").pack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_b = Struct(">b").unpack_from
+unpack_iuB = Struct(">i16sB").unpack_from
+unpack_iiiB = Struct(">iiiB").unpack_from
+
+
+def decode_topic_record_v0(buf: bytes, pos: int) -> tuple[TopicRecord, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("name")
+        name = buf[pos : (pos := pos + n - 1)].decode()
+        topic_id, n = unpack_uB(buf, pos)
+        pos += 17
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return TopicRecord(name, topic_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "TopicRecord", 0, buf, pos) from None
+
+
+def encode_topic_record_v0(msg: TopicRecord, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.name.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        if len(msg.topic_id) != 16:
+            raise BadField("topic_id", "a UUID has 16 bytes")
+        out += pack_ux(msg.topic_id)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "TopicRecord", 0) from error
+
+
+def decode_partition_record_v0(buf: bytes, pos: int) -> tuple[PartitionRecord, int]:
+    try:
+        partition_id, topic_id, n = unpack_iuB(buf, pos)
+        pos += 21
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        replicas: list[int]
+        if n < 0:
+            raise BadField("replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("replicas", n)
+        replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        isr: list[int]
+        if n < 0:
+            raise BadField("isr")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("isr", n)
+        isr = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        removing_replicas: list[int]
+        if n < 0:
+            raise BadField("removing_replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("removing_replicas", n)
+        removing_replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        adding_replicas: list[int]
+        if n < 0:
+            raise BadField("adding_replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("adding_replicas", n)
+        adding_replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        leader, leader_epoch, partition_epoch, n = unpack_iiiB(buf, pos)
+        pos += 13
+        leader_recovery_state: int = 0
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in range(n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (leader_recovery_state,) = unpack_b(buf, pos)
+                    pos += 1
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        if pos > len(buf):
+            raise IndexError
+        return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "PartitionRecord", 0, buf, pos) from None
+
+
+def encode_partition_record_v0(msg: PartitionRecord, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.directories:
+            raise not_in_version("directories")
+        if msg.eligible_leader_replicas is not None:
+            raise not_in_version("eligible_leader_replicas")
+        if msg.last_known_elr is not None:
+            raise not_in_version("last_known_elr")
+        if len(msg.topic_id) != 16:
+            raise BadField("topic_id", "a UUID has 16 bytes")
+        replicas = msg.replicas
+        n = len(replicas) + 1
+        if n < 0x80:
+            out += pack_iuB(msg.partition_id, msg.topic_id, n)
+        else:
+            out += pack_iu(msg.partition_id, msg.topic_id)
+            out += write_uvarint(n)
+        out += pack(f">{len(replicas)}i", *replicas)
+        isr = msg.isr
+        n = len(isr) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(isr)}i", *isr)
+        removing_replicas = msg.removing_replicas
+        n = len(removing_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
+        adding_replicas = msg.adding_replicas
+        n = len(adding_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
+        out += pack_iii(msg.leader, msg.leader_epoch, msg.partition_epoch)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.leader_recovery_state:
+            tag_count += 1
+            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "PartitionRecord", 0) from error
+
+
+def decode_partition_record_v1(buf: bytes, pos: int) -> tuple[PartitionRecord, int]:
+    try:
+        partition_id, topic_id, n = unpack_iuB(buf, pos)
+        pos += 21
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        replicas: list[int]
+        if n < 0:
+            raise BadField("replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("replicas", n)
+        replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        isr: list[int]
+        if n < 0:
+            raise BadField("isr")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("isr", n)
+        isr = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        removing_replicas: list[int]
+        if n < 0:
+            raise BadField("removing_replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("removing_replicas", n)
+        removing_replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        adding_replicas: list[int]
+        if n < 0:
+            raise BadField("adding_replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("adding_replicas", n)
+        adding_replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        leader, leader_epoch, partition_epoch, n = unpack_iiiB(buf, pos)
+        pos += 13
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        directories: list[bytes]
+        if n < 0:
+            raise BadField("directories")
+        if n * 16 > len(buf) - pos:
+            raise ShortField("directories", n)
+        directories = [buf[at : at + 16] for at in range(pos, pos + n * 16, 16)]
+        pos += n * 16
+        n = buf[pos]
+        pos += 1
+        leader_recovery_state: int = 0
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in range(n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (leader_recovery_state,) = unpack_b(buf, pos)
+                    pos += 1
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        if pos > len(buf):
+            raise IndexError
+        return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "PartitionRecord", 1, buf, pos) from None
+
+
+def encode_partition_record_v1(msg: PartitionRecord, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.eligible_leader_replicas is not None:
+            raise not_in_version("eligible_leader_replicas")
+        if msg.last_known_elr is not None:
+            raise not_in_version("last_known_elr")
+        if len(msg.topic_id) != 16:
+            raise BadField("topic_id", "a UUID has 16 bytes")
+        replicas = msg.replicas
+        n = len(replicas) + 1
+        if n < 0x80:
+            out += pack_iuB(msg.partition_id, msg.topic_id, n)
+        else:
+            out += pack_iu(msg.partition_id, msg.topic_id)
+            out += write_uvarint(n)
+        out += pack(f">{len(replicas)}i", *replicas)
+        isr = msg.isr
+        n = len(isr) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(isr)}i", *isr)
+        removing_replicas = msg.removing_replicas
+        n = len(removing_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
+        adding_replicas = msg.adding_replicas
+        n = len(adding_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
+        directories = msg.directories
+        n = len(directories) + 1
+        if n < 0x80:
+            out += pack_iiiB(msg.leader, msg.leader_epoch, msg.partition_epoch, n)
+        else:
+            out += pack_iii(msg.leader, msg.leader_epoch, msg.partition_epoch)
+            out += write_uvarint(n)
+        if any(len(item) != 16 for item in directories):
+            raise BadField("directories", "a UUID has 16 bytes")
+        out += b"".join(directories)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.leader_recovery_state:
+            tag_count += 1
+            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "PartitionRecord", 1) from error
+
+
+def decode_partition_record_v2(buf: bytes, pos: int) -> tuple[PartitionRecord, int]:
+    try:
+        partition_id, topic_id, n = unpack_iuB(buf, pos)
+        pos += 21
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        replicas: list[int]
+        if n < 0:
+            raise BadField("replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("replicas", n)
+        replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        isr: list[int]
+        if n < 0:
+            raise BadField("isr")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("isr", n)
+        isr = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        removing_replicas: list[int]
+        if n < 0:
+            raise BadField("removing_replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("removing_replicas", n)
+        removing_replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        adding_replicas: list[int]
+        if n < 0:
+            raise BadField("adding_replicas")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("adding_replicas", n)
+        adding_replicas = list(unpack_from(f">{n}i", buf, pos))
+        pos += n * 4
+        leader, leader_epoch, partition_epoch, n = unpack_iiiB(buf, pos)
+        pos += 13
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        directories: list[bytes]
+        if n < 0:
+            raise BadField("directories")
+        if n * 16 > len(buf) - pos:
+            raise ShortField("directories", n)
+        directories = [buf[at : at + 16] for at in range(pos, pos + n * 16, 16)]
+        pos += n * 16
+        n = buf[pos]
+        pos += 1
+        leader_recovery_state: int = 0
+        eligible_leader_replicas: list[int] | None = None
+        last_known_elr: list[int] | None = None
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in range(n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (leader_recovery_state,) = unpack_b(buf, pos)
+                    pos += 1
+                elif tag == 1:
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    if n < 0:
+                        eligible_leader_replicas = None
+                    else:
+                        if n * 4 > len(buf) - pos:
+                            raise ShortField("eligible_leader_replicas", n)
+                        eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
+                        pos += n * 4
+                elif tag == 2:
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    if n < 0:
+                        last_known_elr = None
+                    else:
+                        if n * 4 > len(buf) - pos:
+                            raise ShortField("last_known_elr", n)
+                        last_known_elr = list(unpack_from(f">{n}i", buf, pos))
+                        pos += n * 4
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        if pos > len(buf):
+            raise IndexError
+        return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories, eligible_leader_replicas, last_known_elr), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "PartitionRecord", 2, buf, pos) from None
+
+
+def encode_partition_record_v2(msg: PartitionRecord, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if len(msg.topic_id) != 16:
+            raise BadField("topic_id", "a UUID has 16 bytes")
+        replicas = msg.replicas
+        n = len(replicas) + 1
+        if n < 0x80:
+            out += pack_iuB(msg.partition_id, msg.topic_id, n)
+        else:
+            out += pack_iu(msg.partition_id, msg.topic_id)
+            out += write_uvarint(n)
+        out += pack(f">{len(replicas)}i", *replicas)
+        isr = msg.isr
+        n = len(isr) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(isr)}i", *isr)
+        removing_replicas = msg.removing_replicas
+        n = len(removing_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
+        adding_replicas = msg.adding_replicas
+        n = len(adding_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
+        directories = msg.directories
+        n = len(directories) + 1
+        if n < 0x80:
+            out += pack_iiiB(msg.leader, msg.leader_epoch, msg.partition_epoch, n)
+        else:
+            out += pack_iii(msg.leader, msg.leader_epoch, msg.partition_epoch)
+            out += write_uvarint(n)
+        if any(len(item) != 16 for item in directories):
+            raise BadField("directories", "a UUID has 16 bytes")
+        out += b"".join(directories)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.leader_recovery_state:
+            tag_count += 1
+            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
+        if msg.eligible_leader_replicas is not None:
+            tag_count += 1
+            eligible_leader_replicas_content = bytearray()
+            eligible_leader_replicas = msg.eligible_leader_replicas
+            n = len(eligible_leader_replicas) + 1
+            if n < 0x80:
+                eligible_leader_replicas_content.append(n)
+            else:
+                eligible_leader_replicas_content += write_uvarint(n)
+            eligible_leader_replicas_content += pack(f">{len(eligible_leader_replicas)}i", *eligible_leader_replicas)
+            tagged.append(1)
+            tagged += write_uvarint(len(eligible_leader_replicas_content))
+            tagged += eligible_leader_replicas_content
+        if msg.last_known_elr is not None:
+            tag_count += 1
+            last_known_elr_content = bytearray()
+            last_known_elr = msg.last_known_elr
+            n = len(last_known_elr) + 1
+            if n < 0x80:
+                last_known_elr_content.append(n)
+            else:
+                last_known_elr_content += write_uvarint(n)
+            last_known_elr_content += pack(f">{len(last_known_elr)}i", *last_known_elr)
+            tagged.append(2)
+            tagged += write_uvarint(len(last_known_elr_content))
+            tagged += last_known_elr_content
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "PartitionRecord", 2) from error
+
+
+def decode_remove_topic_record_v0(buf: bytes, pos: int) -> tuple[RemoveTopicRecord, int]:
+    try:
+        topic_id, n = unpack_uB(buf, pos)
+        pos += 17
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return RemoveTopicRecord(topic_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "RemoveTopicRecord", 0, buf, pos) from None
+
+
+def encode_remove_topic_record_v0(msg: RemoveTopicRecord, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if len(msg.topic_id) != 16:
+            raise BadField("topic_id", "a UUID has 16 bytes")
+        out += pack_ux(msg.topic_id)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "RemoveTopicRecord", 0) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    TopicRecord: {
+        0: decode_topic_record_v0,
+    },
+    PartitionRecord: {
+        0: decode_partition_record_v0,
+        1: decode_partition_record_v1,
+        2: decode_partition_record_v2,
+    },
+    RemoveTopicRecord: {
+        0: decode_remove_topic_record_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    TopicRecord: {
+        0: encode_topic_record_v0,
+    },
+    PartitionRecord: {
+        0: encode_partition_record_v0,
+        1: encode_partition_record_v1,
+        2: encode_partition_record_v2,
+    },
+    RemoveTopicRecord: {
+        0: encode_remove_topic_record_v0,
+    },
+}

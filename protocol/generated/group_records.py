@@ -1,0 +1,1011 @@
+"""Codecs of protocol/messages/group_records.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import ZERO_UUID, Message
+from protocol.messages.group_records import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    LegacyOffsetCommitKey,
+    LegacyOffsetCommitValue,
+    MemberMetadata,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_BBu = Struct(">BB16s").pack
+pack_h = Struct(">h").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ih = Struct(">ih").pack
+pack_ii = Struct(">ii").pack
+pack_iiB = Struct(">iiB").pack
+pack_iii = Struct(">iii").pack
+pack_q = Struct(">q").pack
+pack_qB = Struct(">qB").pack
+pack_qh = Struct(">qh").pack
+pack_qi = Struct(">qi").pack
+pack_qiB = Struct(">qiB").pack
+pack_qih = Struct(">qih").pack
+pack_qq = Struct(">qq").pack
+unpack_u = Struct(">16s").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ih = Struct(">ih").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+unpack_iiB = Struct(">iiB").unpack_from
+unpack_iii = Struct(">iii").unpack_from
+unpack_q = Struct(">q").unpack_from
+unpack_qB = Struct(">qB").unpack_from
+unpack_qh = Struct(">qh").unpack_from
+unpack_qi = Struct(">qi").unpack_from
+unpack_qiB = Struct(">qiB").unpack_from
+unpack_qih = Struct(">qih").unpack_from
+unpack_qq = Struct(">qq").unpack_from
+
+
+def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int) -> tuple[LegacyOffsetCommitKey, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group")
+        group = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("topic")
+        topic = buf[pos : (pos := pos + n)].decode()
+        (partition,) = unpack_i(buf, pos)
+        pos += 4
+        if pos > len(buf):
+            raise IndexError
+        return LegacyOffsetCommitKey(group, topic, partition), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LegacyOffsetCommitKey", 0, buf, pos) from None
+
+
+def encode_legacy_offset_commit_key_v0(msg: LegacyOffsetCommitKey, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.topic.encode()
+        out += pack_h(len(raw))
+        out += raw
+        out += pack_i(msg.partition)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LegacyOffsetCommitKey", 0) from error
+
+
+def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int) -> tuple[LegacyOffsetCommitValue, int]:
+    try:
+        offset, n = unpack_qh(buf, pos)
+        pos += 10
+        if n < 0:
+            raise BadField("metadata")
+        metadata = buf[pos : (pos := pos + n)].decode()
+        (commit_timestamp,) = unpack_q(buf, pos)
+        pos += 8
+        if pos > len(buf):
+            raise IndexError
+        return LegacyOffsetCommitValue(offset, metadata, commit_timestamp), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LegacyOffsetCommitValue", 0, buf, pos) from None
+
+
+def encode_legacy_offset_commit_value_v0(msg: LegacyOffsetCommitValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        out += pack_qh(msg.offset, len(raw))
+        out += raw
+        out += pack_q(msg.commit_timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LegacyOffsetCommitValue", 0) from error
+
+
+def decode_offset_commit_key_v0(buf: bytes, pos: int) -> tuple[OffsetCommitKey, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group")
+        group = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("topic")
+        topic = buf[pos : (pos := pos + n)].decode()
+        (partition,) = unpack_i(buf, pos)
+        pos += 4
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitKey(group, topic, partition), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitKey", 0, buf, pos) from None
+
+
+def encode_offset_commit_key_v0(msg: OffsetCommitKey, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.topic.encode()
+        out += pack_h(len(raw))
+        out += raw
+        out += pack_i(msg.partition)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitKey", 0) from error
+
+
+def decode_offset_commit_value_v0(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+    try:
+        offset, n = unpack_qh(buf, pos)
+        pos += 10
+        if n < 0:
+            raise BadField("metadata")
+        metadata = buf[pos : (pos := pos + n)].decode()
+        (commit_timestamp,) = unpack_q(buf, pos)
+        pos += 8
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitValue", 0, buf, pos) from None
+
+
+def encode_offset_commit_value_v0(msg: OffsetCommitValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        out += pack_qh(msg.offset, len(raw))
+        out += raw
+        out += pack_q(msg.commit_timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitValue", 0) from error
+
+
+def decode_offset_commit_value_v1(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+    try:
+        offset, n = unpack_qh(buf, pos)
+        pos += 10
+        if n < 0:
+            raise BadField("metadata")
+        metadata = buf[pos : (pos := pos + n)].decode()
+        commit_timestamp, expire_timestamp = unpack_qq(buf, pos)
+        pos += 16
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitValue(offset, -1, metadata, commit_timestamp, expire_timestamp), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitValue", 1, buf, pos) from None
+
+
+def encode_offset_commit_value_v1(msg: OffsetCommitValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        out += pack_qh(msg.offset, len(raw))
+        out += raw
+        out += pack_qq(msg.commit_timestamp, msg.expire_timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitValue", 1) from error
+
+
+def decode_offset_commit_value_v2(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+    try:
+        offset, n = unpack_qh(buf, pos)
+        pos += 10
+        if n < 0:
+            raise BadField("metadata")
+        metadata = buf[pos : (pos := pos + n)].decode()
+        (commit_timestamp,) = unpack_q(buf, pos)
+        pos += 8
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitValue", 2, buf, pos) from None
+
+
+def encode_offset_commit_value_v2(msg: OffsetCommitValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        out += pack_qh(msg.offset, len(raw))
+        out += raw
+        out += pack_q(msg.commit_timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitValue", 2) from error
+
+
+def decode_offset_commit_value_v3(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+    try:
+        offset, leader_epoch, n = unpack_qih(buf, pos)
+        pos += 14
+        if n < 0:
+            raise BadField("metadata")
+        metadata = buf[pos : (pos := pos + n)].decode()
+        (commit_timestamp,) = unpack_q(buf, pos)
+        pos += 8
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitValue", 3, buf, pos) from None
+
+
+def encode_offset_commit_value_v3(msg: OffsetCommitValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        out += pack_qih(msg.offset, msg.leader_epoch, len(raw))
+        out += raw
+        out += pack_q(msg.commit_timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitValue", 3) from error
+
+
+def decode_offset_commit_value_v4(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+    try:
+        offset, leader_epoch, n = unpack_qiB(buf, pos)
+        pos += 13
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("metadata")
+        metadata = buf[pos : (pos := pos + n - 1)].decode()
+        commit_timestamp, n = unpack_qB(buf, pos)
+        pos += 9
+        topic_id: bytes = ZERO_UUID
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in range(n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (topic_id,) = unpack_u(buf, pos)
+                    pos += 16
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp, -1, topic_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitValue", 4, buf, pos) from None
+
+
+def encode_offset_commit_value_v4(msg: OffsetCommitValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_qiB(msg.offset, msg.leader_epoch, n)
+        else:
+            out += pack_qi(msg.offset, msg.leader_epoch)
+            out += write_string_size(n)
+        out += raw
+        out += pack_q(msg.commit_timestamp)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.topic_id != ZERO_UUID:
+            tag_count += 1
+            if len(msg.topic_id) != 16:
+                raise BadField("topic_id", "a UUID has 16 bytes")
+            tagged += pack_BBu(0, 16, msg.topic_id)
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitValue", 4) from error
+
+
+def decode_group_metadata_key_v0(buf: bytes, pos: int) -> tuple[GroupMetadataKey, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group")
+        group = buf[pos : (pos := pos + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return GroupMetadataKey(group), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "GroupMetadataKey", 0, buf, pos) from None
+
+
+def encode_group_metadata_key_v0(msg: GroupMetadataKey, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataKey", 0) from error
+
+
+def decode_group_metadata_value_v0(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("protocol_type")
+        protocol_type = buf[pos : (pos := pos + n)].decode()
+        generation, n = unpack_ih(buf, pos)
+        pos += 6
+        protocol = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        leader = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        members: list[MemberMetadata]
+        if n < 0:
+            raise BadField("members")
+        if n * 18 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.client_id")
+            members_client_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.client_host")
+            members_client_host = buf[pos : (pos := pos + n)].decode()
+            members_session_timeout, n = unpack_ii(buf, pos)
+            pos += 8
+            if n < 0:
+                raise BadField("members.subscription")
+            members_subscription = buf[pos : (pos := pos + n)]
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            if n < 0:
+                raise BadField("members.assignment")
+            members_assignment = buf[pos : (pos := pos + n)]
+            members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, -1, members_session_timeout, members_subscription, members_assignment))
+        if pos > len(buf):
+            raise IndexError
+        return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "GroupMetadataValue", 0, buf, pos) from None
+
+
+def encode_group_metadata_value_v0(msg: GroupMetadataValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ih(msg.generation, n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.subscription
+            out += pack_ii(members_item.session_timeout, len(raw))
+            out += raw
+            raw = members_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", 0) from error
+
+
+def decode_group_metadata_value_v1(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("protocol_type")
+        protocol_type = buf[pos : (pos := pos + n)].decode()
+        generation, n = unpack_ih(buf, pos)
+        pos += 6
+        protocol = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        leader = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        members: list[MemberMetadata]
+        if n < 0:
+            raise BadField("members")
+        if n * 22 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.client_id")
+            members_client_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.client_host")
+            members_client_host = buf[pos : (pos := pos + n)].decode()
+            members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
+            pos += 12
+            if n < 0:
+                raise BadField("members.subscription")
+            members_subscription = buf[pos : (pos := pos + n)]
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            if n < 0:
+                raise BadField("members.assignment")
+            members_assignment = buf[pos : (pos := pos + n)]
+            members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
+        if pos > len(buf):
+            raise IndexError
+        return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "GroupMetadataValue", 1, buf, pos) from None
+
+
+def encode_group_metadata_value_v1(msg: GroupMetadataValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ih(msg.generation, n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.subscription
+            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
+            out += raw
+            raw = members_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", 1) from error
+
+
+def decode_group_metadata_value_v2(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("protocol_type")
+        protocol_type = buf[pos : (pos := pos + n)].decode()
+        generation, n = unpack_ih(buf, pos)
+        pos += 6
+        protocol = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        leader = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        current_state_timestamp, n = unpack_qi(buf, pos)
+        pos += 12
+        members: list[MemberMetadata]
+        if n < 0:
+            raise BadField("members")
+        if n * 22 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.client_id")
+            members_client_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.client_host")
+            members_client_host = buf[pos : (pos := pos + n)].decode()
+            members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
+            pos += 12
+            if n < 0:
+                raise BadField("members.subscription")
+            members_subscription = buf[pos : (pos := pos + n)]
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            if n < 0:
+                raise BadField("members.assignment")
+            members_assignment = buf[pos : (pos := pos + n)]
+            members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
+        if pos > len(buf):
+            raise IndexError
+        return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "GroupMetadataValue", 2, buf, pos) from None
+
+
+def encode_group_metadata_value_v2(msg: GroupMetadataValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ih(msg.generation, n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        members = msg.members
+        out += pack_qi(msg.current_state_timestamp, len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.subscription
+            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
+            out += raw
+            raw = members_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", 2) from error
+
+
+def decode_group_metadata_value_v3(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("protocol_type")
+        protocol_type = buf[pos : (pos := pos + n)].decode()
+        generation, n = unpack_ih(buf, pos)
+        pos += 6
+        protocol = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        leader = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        current_state_timestamp, n = unpack_qi(buf, pos)
+        pos += 12
+        members: list[MemberMetadata]
+        if n < 0:
+            raise BadField("members")
+        if n * 24 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            members_group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.client_id")
+            members_client_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.client_host")
+            members_client_host = buf[pos : (pos := pos + n)].decode()
+            members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
+            pos += 12
+            if n < 0:
+                raise BadField("members.subscription")
+            members_subscription = buf[pos : (pos := pos + n)]
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            if n < 0:
+                raise BadField("members.assignment")
+            members_assignment = buf[pos : (pos := pos + n)]
+            members.append(MemberMetadata(members_member_id, members_group_instance_id, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
+        if pos > len(buf):
+            raise IndexError
+        return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "GroupMetadataValue", 3, buf, pos) from None
+
+
+def encode_group_metadata_value_v3(msg: GroupMetadataValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ih(msg.generation, n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        members = msg.members
+        out += pack_qi(msg.current_state_timestamp, len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_h(n)
+            out += raw
+            raw = members_item.client_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.subscription
+            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
+            out += raw
+            raw = members_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", 3) from error
+
+
+def decode_group_metadata_value_v4(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("protocol_type")
+        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+        generation, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        protocol = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        leader = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        current_state_timestamp, n = unpack_qB(buf, pos)
+        pos += 9
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        members: list[MemberMetadata]
+        if n < 0:
+            raise BadField("members")
+        if n * 15 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.client_id")
+            members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.client_host")
+            members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+            members_rebalance_timeout, members_session_timeout, n = unpack_iiB(buf, pos)
+            pos += 9
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.subscription")
+            members_subscription = buf[pos : (pos := pos + n - 1)]
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.assignment")
+            members_assignment = buf[pos : (pos := pos + n - 1)]
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            members.append(MemberMetadata(members_member_id, members_group_instance_id, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "GroupMetadataValue", 4, buf, pos) from None
+
+
+def encode_group_metadata_value_v4(msg: GroupMetadataValue, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iB(msg.generation, n)
+        else:
+            out += pack_i(msg.generation)
+            out += write_string_size(n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        members = msg.members
+        n = len(members) + 1
+        if n < 0x80:
+            out += pack_qB(msg.current_state_timestamp, n)
+        else:
+            out += pack_q(msg.current_state_timestamp)
+            out += write_uvarint(n)
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = members_item.client_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = members_item.client_host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = members_item.subscription
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iiB(members_item.rebalance_timeout, members_item.session_timeout, n)
+            else:
+                out += pack_ii(members_item.rebalance_timeout, members_item.session_timeout)
+                out += write_uvarint(n)
+            out += raw
+            raw = members_item.assignment
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", 4) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    LegacyOffsetCommitKey: {
+        0: decode_legacy_offset_commit_key_v0,
+    },
+    LegacyOffsetCommitValue: {
+        0: decode_legacy_offset_commit_value_v0,
+    },
+    OffsetCommitKey: {
+        0: decode_offset_commit_key_v0,
+    },
+    OffsetCommitValue: {
+        0: decode_offset_commit_value_v0,
+        1: decode_offset_commit_value_v1,
+        2: decode_offset_commit_value_v2,
+        3: decode_offset_commit_value_v3,
+        4: decode_offset_commit_value_v4,
+    },
+    GroupMetadataKey: {
+        0: decode_group_metadata_key_v0,
+    },
+    GroupMetadataValue: {
+        0: decode_group_metadata_value_v0,
+        1: decode_group_metadata_value_v1,
+        2: decode_group_metadata_value_v2,
+        3: decode_group_metadata_value_v3,
+        4: decode_group_metadata_value_v4,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    LegacyOffsetCommitKey: {
+        0: encode_legacy_offset_commit_key_v0,
+    },
+    LegacyOffsetCommitValue: {
+        0: encode_legacy_offset_commit_value_v0,
+    },
+    OffsetCommitKey: {
+        0: encode_offset_commit_key_v0,
+    },
+    OffsetCommitValue: {
+        0: encode_offset_commit_value_v0,
+        1: encode_offset_commit_value_v1,
+        2: encode_offset_commit_value_v2,
+        3: encode_offset_commit_value_v3,
+        4: encode_offset_commit_value_v4,
+    },
+    GroupMetadataKey: {
+        0: encode_group_metadata_key_v0,
+    },
+    GroupMetadataValue: {
+        0: encode_group_metadata_value_v0,
+        1: encode_group_metadata_value_v1,
+        2: encode_group_metadata_value_v2,
+        3: encode_group_metadata_value_v3,
+        4: encode_group_metadata_value_v4,
+    },
+}

@@ -1,0 +1,145 @@
+"""Codecs of protocol/messages/headers.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.headers import RequestHeader, ResponseHeader
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, decode_failure, encode_failure, skip_tags
+
+pack_hhih = Struct(">hhih").pack
+pack_i = Struct(">i").pack
+pack_ix = Struct(">ix").pack
+unpack_hhih = Struct(">hhih").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+
+
+def decode_request_header_v1(buf: bytes, pos: int) -> tuple[RequestHeader, int]:
+    try:
+        request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
+        pos += 10
+        client_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if pos > len(buf):
+            raise IndexError
+        return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "RequestHeader", 1, buf, pos) from None
+
+
+def encode_request_header_v1(msg: RequestHeader, out: bytearray) -> None:
+    start = len(out)
+    try:
+        text = msg.client_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_hhih(msg.request_api_key, msg.request_api_version, msg.correlation_id, n)
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "RequestHeader", 1) from error
+
+
+def decode_request_header_v2(buf: bytes, pos: int) -> tuple[RequestHeader, int]:
+    try:
+        request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
+        pos += 10
+        client_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "RequestHeader", 2, buf, pos) from None
+
+
+def encode_request_header_v2(msg: RequestHeader, out: bytearray) -> None:
+    start = len(out)
+    try:
+        text = msg.client_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_hhih(msg.request_api_key, msg.request_api_version, msg.correlation_id, n)
+        out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "RequestHeader", 2) from error
+
+
+def decode_response_header_v0(buf: bytes, pos: int) -> tuple[ResponseHeader, int]:
+    try:
+        (correlation_id,) = unpack_i(buf, pos)
+        pos += 4
+        if pos > len(buf):
+            raise IndexError
+        return ResponseHeader(correlation_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ResponseHeader", 0, buf, pos) from None
+
+
+def encode_response_header_v0(msg: ResponseHeader, out: bytearray) -> None:
+    start = len(out)
+    try:
+        out += pack_i(msg.correlation_id)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ResponseHeader", 0) from error
+
+
+def decode_response_header_v1(buf: bytes, pos: int) -> tuple[ResponseHeader, int]:
+    try:
+        correlation_id, n = unpack_iB(buf, pos)
+        pos += 5
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return ResponseHeader(correlation_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ResponseHeader", 1, buf, pos) from None
+
+
+def encode_response_header_v1(msg: ResponseHeader, out: bytearray) -> None:
+    start = len(out)
+    try:
+        out += pack_ix(msg.correlation_id)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ResponseHeader", 1) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    RequestHeader: {
+        1: decode_request_header_v1,
+        2: decode_request_header_v2,
+    },
+    ResponseHeader: {
+        0: decode_response_header_v0,
+        1: decode_response_header_v1,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    RequestHeader: {
+        1: encode_request_header_v1,
+        2: encode_request_header_v2,
+    },
+    ResponseHeader: {
+        0: encode_response_header_v0,
+        1: encode_response_header_v1,
+    },
+}

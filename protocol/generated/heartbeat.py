@@ -1,0 +1,385 @@
+"""Codecs of protocol/messages/heartbeat.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+)
+
+pack_h = Struct(">h").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ih = Struct(">ih").pack
+pack_ihx = Struct(">ihx").pack
+unpack_h = Struct(">h").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ih = Struct(">ih").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+
+
+def decode_heartbeat_request_v0(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatRequest(group_id, generation_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatRequest", 0, buf, pos) from None
+
+
+def encode_heartbeat_request_v0(msg: HeartbeatRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id, len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatRequest", 0) from error
+
+
+def decode_heartbeat_request_v1(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatRequest(group_id, generation_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatRequest", 1, buf, pos) from None
+
+
+def encode_heartbeat_request_v1(msg: HeartbeatRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id, len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatRequest", 1) from error
+
+
+def decode_heartbeat_request_v2(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatRequest(group_id, generation_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatRequest", 2, buf, pos) from None
+
+
+def encode_heartbeat_request_v2(msg: HeartbeatRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id, len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatRequest", 2) from error
+
+
+def decode_heartbeat_request_v3(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatRequest", 3, buf, pos) from None
+
+
+def encode_heartbeat_request_v3(msg: HeartbeatRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id, len(raw))
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatRequest", 3) from error
+
+
+def decode_heartbeat_request_v4(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        generation_id, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatRequest", 4, buf, pos) from None
+
+
+def encode_heartbeat_request_v4(msg: HeartbeatRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iB(msg.generation_id, n)
+        else:
+            out += pack_i(msg.generation_id)
+            out += write_string_size(n)
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatRequest", 4) from error
+
+
+def decode_heartbeat_response_v0(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
+    try:
+        (error_code,) = unpack_h(buf, pos)
+        pos += 2
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatResponse(0, error_code), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatResponse", 0, buf, pos) from None
+
+
+def encode_heartbeat_response_v0(msg: HeartbeatResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        out += pack_h(msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatResponse", 0) from error
+
+
+def decode_heartbeat_response_v1(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
+    try:
+        throttle_time_ms, error_code = unpack_ih(buf, pos)
+        pos += 6
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatResponse(throttle_time_ms, error_code), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatResponse", 1, buf, pos) from None
+
+
+def encode_heartbeat_response_v1(msg: HeartbeatResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        out += pack_ih(msg.throttle_time_ms, msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatResponse", 1) from error
+
+
+def decode_heartbeat_response_v2(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
+    try:
+        throttle_time_ms, error_code = unpack_ih(buf, pos)
+        pos += 6
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatResponse(throttle_time_ms, error_code), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatResponse", 2, buf, pos) from None
+
+
+def encode_heartbeat_response_v2(msg: HeartbeatResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        out += pack_ih(msg.throttle_time_ms, msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatResponse", 2) from error
+
+
+def decode_heartbeat_response_v3(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
+    try:
+        throttle_time_ms, error_code = unpack_ih(buf, pos)
+        pos += 6
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatResponse(throttle_time_ms, error_code), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatResponse", 3, buf, pos) from None
+
+
+def encode_heartbeat_response_v3(msg: HeartbeatResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        out += pack_ih(msg.throttle_time_ms, msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatResponse", 3) from error
+
+
+def decode_heartbeat_response_v4(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return HeartbeatResponse(throttle_time_ms, error_code), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "HeartbeatResponse", 4, buf, pos) from None
+
+
+def encode_heartbeat_response_v4(msg: HeartbeatResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        out += pack_ihx(msg.throttle_time_ms, msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatResponse", 4) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    HeartbeatRequest: {
+        0: decode_heartbeat_request_v0,
+        1: decode_heartbeat_request_v1,
+        2: decode_heartbeat_request_v2,
+        3: decode_heartbeat_request_v3,
+        4: decode_heartbeat_request_v4,
+    },
+    HeartbeatResponse: {
+        0: decode_heartbeat_response_v0,
+        1: decode_heartbeat_response_v1,
+        2: decode_heartbeat_response_v2,
+        3: decode_heartbeat_response_v3,
+        4: decode_heartbeat_response_v4,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    HeartbeatRequest: {
+        0: encode_heartbeat_request_v0,
+        1: encode_heartbeat_request_v1,
+        2: encode_heartbeat_request_v2,
+        3: encode_heartbeat_request_v3,
+        4: encode_heartbeat_request_v4,
+    },
+    HeartbeatResponse: {
+        0: encode_heartbeat_response_v0,
+        1: encode_heartbeat_response_v1,
+        2: encode_heartbeat_response_v2,
+        3: encode_heartbeat_response_v3,
+        4: encode_heartbeat_response_v4,
+    },
+}

@@ -1,0 +1,716 @@
+"""Codecs of protocol/messages/leave_group.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_h = Struct(">h").pack
+pack_hx = Struct(">hx").pack
+pack_i = Struct(">i").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ihi = Struct(">ihi").pack
+unpack_h = Struct(">h").unpack_from
+unpack_hB = Struct(">hB").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_ih = Struct(">ih").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_ihi = Struct(">ihi").unpack_from
+
+
+def decode_leave_group_request_v0(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupRequest(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupRequest", 0, buf, pos) from None
+
+
+def encode_leave_group_request_v0(msg: LeaveGroupRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", 0) from error
+
+
+def decode_leave_group_request_v1(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupRequest(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupRequest", 1, buf, pos) from None
+
+
+def encode_leave_group_request_v1(msg: LeaveGroupRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", 1) from error
+
+
+def decode_leave_group_request_v2(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupRequest(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupRequest", 2, buf, pos) from None
+
+
+def encode_leave_group_request_v2(msg: LeaveGroupRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", 2) from error
+
+
+def decode_leave_group_request_v3(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        members: list[MemberIdentity]
+        if n < 0:
+            raise BadField("members")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            members_group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            members.append(MemberIdentity(members_member_id, members_group_instance_id))
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupRequest(group_id, "", members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupRequest", 3, buf, pos) from None
+
+
+def encode_leave_group_request_v3(msg: LeaveGroupRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.member_id:
+            raise not_in_version("member_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_h(n)
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", 3) from error
+
+
+def decode_leave_group_request_v4(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        members: list[MemberIdentity]
+        if n < 0:
+            raise BadField("members")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            members.append(MemberIdentity(members_member_id, members_group_instance_id))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupRequest(group_id, "", members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupRequest", 4, buf, pos) from None
+
+
+def encode_leave_group_request_v4(msg: LeaveGroupRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.member_id:
+            raise not_in_version("member_id")
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        members = msg.members
+        n = len(members) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", 4) from error
+
+
+def decode_leave_group_request_v5(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        members: list[MemberIdentity]
+        if n < 0:
+            raise BadField("members")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            members_reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            members.append(MemberIdentity(members_member_id, members_group_instance_id, members_reason))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupRequest(group_id, "", members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupRequest", 5, buf, pos) from None
+
+
+def encode_leave_group_request_v5(msg: LeaveGroupRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.member_id:
+            raise not_in_version("member_id")
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        members = msg.members
+        n = len(members) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.reason
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", 5) from error
+
+
+def decode_leave_group_response_v0(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+    try:
+        (error_code,) = unpack_h(buf, pos)
+        pos += 2
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupResponse(0, error_code), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupResponse", 0, buf, pos) from None
+
+
+def encode_leave_group_response_v0(msg: LeaveGroupResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        out += pack_h(msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupResponse", 0) from error
+
+
+def decode_leave_group_response_v1(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+    try:
+        throttle_time_ms, error_code = unpack_ih(buf, pos)
+        pos += 6
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupResponse(throttle_time_ms, error_code), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupResponse", 1, buf, pos) from None
+
+
+def encode_leave_group_response_v1(msg: LeaveGroupResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        out += pack_ih(msg.throttle_time_ms, msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupResponse", 1) from error
+
+
+def decode_leave_group_response_v2(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+    try:
+        throttle_time_ms, error_code = unpack_ih(buf, pos)
+        pos += 6
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupResponse(throttle_time_ms, error_code), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupResponse", 2, buf, pos) from None
+
+
+def encode_leave_group_response_v2(msg: LeaveGroupResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        out += pack_ih(msg.throttle_time_ms, msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupResponse", 2) from error
+
+
+def decode_leave_group_response_v3(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
+        pos += 10
+        members: list[MemberResponse]
+        if n < 0:
+            raise BadField("members")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            members_group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            (members_error_code,) = unpack_h(buf, pos)
+            pos += 2
+            members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupResponse", 3, buf, pos) from None
+
+
+def encode_leave_group_response_v3(msg: LeaveGroupResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        members = msg.members
+        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_h(n)
+            out += raw
+            out += pack_h(members_item.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupResponse", 3) from error
+
+
+def decode_leave_group_response_v4(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        members: list[MemberResponse]
+        if n < 0:
+            raise BadField("members")
+        if n * 5 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            members_error_code, n = unpack_hB(buf, pos)
+            pos += 3
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupResponse", 4, buf, pos) from None
+
+
+def encode_leave_group_response_v4(msg: LeaveGroupResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        members = msg.members
+        n = len(members) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out += pack_hx(members_item.error_code)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupResponse", 4) from error
+
+
+def decode_leave_group_response_v5(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        members: list[MemberResponse]
+        if n < 0:
+            raise BadField("members")
+        if n * 5 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            members_error_code, n = unpack_hB(buf, pos)
+            pos += 3
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupResponse", 5, buf, pos) from None
+
+
+def encode_leave_group_response_v5(msg: LeaveGroupResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        members = msg.members
+        n = len(members) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out += pack_hx(members_item.error_code)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupResponse", 5) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    LeaveGroupRequest: {
+        0: decode_leave_group_request_v0,
+        1: decode_leave_group_request_v1,
+        2: decode_leave_group_request_v2,
+        3: decode_leave_group_request_v3,
+        4: decode_leave_group_request_v4,
+        5: decode_leave_group_request_v5,
+    },
+    LeaveGroupResponse: {
+        0: decode_leave_group_response_v0,
+        1: decode_leave_group_response_v1,
+        2: decode_leave_group_response_v2,
+        3: decode_leave_group_response_v3,
+        4: decode_leave_group_response_v4,
+        5: decode_leave_group_response_v5,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    LeaveGroupRequest: {
+        0: encode_leave_group_request_v0,
+        1: encode_leave_group_request_v1,
+        2: encode_leave_group_request_v2,
+        3: encode_leave_group_request_v3,
+        4: encode_leave_group_request_v4,
+        5: encode_leave_group_request_v5,
+    },
+    LeaveGroupResponse: {
+        0: encode_leave_group_response_v0,
+        1: encode_leave_group_response_v1,
+        2: encode_leave_group_response_v2,
+        3: encode_leave_group_response_v3,
+        4: encode_leave_group_response_v4,
+        5: encode_leave_group_response_v5,
+    },
+}

@@ -1,0 +1,718 @@
+"""Codecs of protocol/messages/list_groups.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse, ListedGroup
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_h = Struct(">h").pack
+pack_hi = Struct(">hi").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ihi = Struct(">ihi").pack
+unpack_h = Struct(">h").unpack_from
+unpack_hi = Struct(">hi").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_ihi = Struct(">ihi").unpack_from
+
+
+def decode_list_groups_request_v0(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+    try:
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsRequest(), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsRequest", 0, buf, pos) from None
+
+
+def encode_list_groups_request_v0(msg: ListGroupsRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.states_filter:
+            raise not_in_version("states_filter")
+        if msg.types_filter:
+            raise not_in_version("types_filter")
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", 0) from error
+
+
+def decode_list_groups_request_v1(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+    try:
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsRequest(), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsRequest", 1, buf, pos) from None
+
+
+def encode_list_groups_request_v1(msg: ListGroupsRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.states_filter:
+            raise not_in_version("states_filter")
+        if msg.types_filter:
+            raise not_in_version("types_filter")
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", 1) from error
+
+
+def decode_list_groups_request_v2(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+    try:
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsRequest(), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsRequest", 2, buf, pos) from None
+
+
+def encode_list_groups_request_v2(msg: ListGroupsRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.states_filter:
+            raise not_in_version("states_filter")
+        if msg.types_filter:
+            raise not_in_version("types_filter")
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", 2) from error
+
+
+def decode_list_groups_request_v3(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsRequest(), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsRequest", 3, buf, pos) from None
+
+
+def encode_list_groups_request_v3(msg: ListGroupsRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.states_filter:
+            raise not_in_version("states_filter")
+        if msg.types_filter:
+            raise not_in_version("types_filter")
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", 3) from error
+
+
+def decode_list_groups_request_v4(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        states_filter: list[str]
+        if n < 0:
+            raise BadField("states_filter")
+        if n > len(buf) - pos:
+            raise ShortField("states_filter", n)
+        states_filter = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("states_filter.item")
+            states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+            states_filter.append(states_filter_item)
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsRequest(states_filter), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsRequest", 4, buf, pos) from None
+
+
+def encode_list_groups_request_v4(msg: ListGroupsRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.types_filter:
+            raise not_in_version("types_filter")
+        states_filter = msg.states_filter
+        n = len(states_filter) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for states_filter_item in states_filter:
+            raw = states_filter_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", 4) from error
+
+
+def decode_list_groups_request_v5(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        states_filter: list[str]
+        if n < 0:
+            raise BadField("states_filter")
+        if n > len(buf) - pos:
+            raise ShortField("states_filter", n)
+        states_filter = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("states_filter.item")
+            states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+            states_filter.append(states_filter_item)
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        types_filter: list[str]
+        if n < 0:
+            raise BadField("types_filter")
+        if n > len(buf) - pos:
+            raise ShortField("types_filter", n)
+        types_filter = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("types_filter.item")
+            types_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+            types_filter.append(types_filter_item)
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsRequest(states_filter, types_filter), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsRequest", 5, buf, pos) from None
+
+
+def encode_list_groups_request_v5(msg: ListGroupsRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        states_filter = msg.states_filter
+        n = len(states_filter) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for states_filter_item in states_filter:
+            raw = states_filter_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        types_filter = msg.types_filter
+        n = len(types_filter) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for types_filter_item in types_filter:
+            raw = types_filter_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", 5) from error
+
+
+def decode_list_groups_response_v0(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+    try:
+        error_code, n = unpack_hi(buf, pos)
+        pos += 6
+        groups: list[ListedGroup]
+        if n < 0:
+            raise BadField("groups")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("groups", n)
+        groups = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("groups.group_id")
+            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("groups.protocol_type")
+            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups.append(ListedGroup(groups_group_id, groups_protocol_type))
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsResponse(0, error_code, groups), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsResponse", 0, buf, pos) from None
+
+
+def encode_list_groups_response_v0(msg: ListGroupsResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_hi(msg.error_code, len(groups))
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", 0) from error
+
+
+def decode_list_groups_response_v1(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
+        pos += 10
+        groups: list[ListedGroup]
+        if n < 0:
+            raise BadField("groups")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("groups", n)
+        groups = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("groups.group_id")
+            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("groups.protocol_type")
+            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups.append(ListedGroup(groups_group_id, groups_protocol_type))
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsResponse", 1, buf, pos) from None
+
+
+def encode_list_groups_response_v1(msg: ListGroupsResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(groups))
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", 1) from error
+
+
+def decode_list_groups_response_v2(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
+        pos += 10
+        groups: list[ListedGroup]
+        if n < 0:
+            raise BadField("groups")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("groups", n)
+        groups = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("groups.group_id")
+            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("groups.protocol_type")
+            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups.append(ListedGroup(groups_group_id, groups_protocol_type))
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsResponse", 2, buf, pos) from None
+
+
+def encode_list_groups_response_v2(msg: ListGroupsResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(groups))
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", 2) from error
+
+
+def decode_list_groups_response_v3(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        groups: list[ListedGroup]
+        if n < 0:
+            raise BadField("groups")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("groups", n)
+        groups = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.group_id")
+            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.protocol_type")
+            groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            groups.append(ListedGroup(groups_group_id, groups_protocol_type))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsResponse", 3, buf, pos) from None
+
+
+def encode_list_groups_response_v3(msg: ListGroupsResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", 3) from error
+
+
+def decode_list_groups_response_v4(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        groups: list[ListedGroup]
+        if n < 0:
+            raise BadField("groups")
+        if n * 4 > len(buf) - pos:
+            raise ShortField("groups", n)
+        groups = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.group_id")
+            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.protocol_type")
+            groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.group_state")
+            groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            groups.append(ListedGroup(groups_group_id, groups_protocol_type, groups_group_state))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsResponse", 4, buf, pos) from None
+
+
+def encode_list_groups_response_v4(msg: ListGroupsResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.group_state.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", 4) from error
+
+
+def decode_list_groups_response_v5(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        groups: list[ListedGroup]
+        if n < 0:
+            raise BadField("groups")
+        if n * 5 > len(buf) - pos:
+            raise ShortField("groups", n)
+        groups = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.group_id")
+            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.protocol_type")
+            groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.group_state")
+            groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("groups.group_type")
+            groups_group_type = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            groups.append(ListedGroup(groups_group_id, groups_protocol_type, groups_group_state, groups_group_type))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListGroupsResponse", 5, buf, pos) from None
+
+
+def encode_list_groups_response_v5(msg: ListGroupsResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.group_state.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.group_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", 5) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    ListGroupsRequest: {
+        0: decode_list_groups_request_v0,
+        1: decode_list_groups_request_v1,
+        2: decode_list_groups_request_v2,
+        3: decode_list_groups_request_v3,
+        4: decode_list_groups_request_v4,
+        5: decode_list_groups_request_v5,
+    },
+    ListGroupsResponse: {
+        0: decode_list_groups_response_v0,
+        1: decode_list_groups_response_v1,
+        2: decode_list_groups_response_v2,
+        3: decode_list_groups_response_v3,
+        4: decode_list_groups_response_v4,
+        5: decode_list_groups_response_v5,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    ListGroupsRequest: {
+        0: encode_list_groups_request_v0,
+        1: encode_list_groups_request_v1,
+        2: encode_list_groups_request_v2,
+        3: encode_list_groups_request_v3,
+        4: encode_list_groups_request_v4,
+        5: encode_list_groups_request_v5,
+    },
+    ListGroupsResponse: {
+        0: encode_list_groups_response_v0,
+        1: encode_list_groups_response_v1,
+        2: encode_list_groups_response_v2,
+        3: encode_list_groups_response_v3,
+        4: encode_list_groups_response_v4,
+        5: encode_list_groups_response_v5,
+    },
+}

@@ -1,0 +1,1693 @@
+"""Codecs of protocol/messages/offset_commit.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import ZERO_UUID, Message
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_u = Struct(">16s").pack
+pack_uB = Struct(">16sB").pack
+pack_h = Struct(">h").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ih = Struct(">ih").pack
+pack_ihx = Struct(">ihx").pack
+pack_ii = Struct(">ii").pack
+pack_iqh = Struct(">iqh").pack
+pack_iqi = Struct(">iqi").pack
+pack_iqiB = Struct(">iqiB").pack
+pack_iqiBx = Struct(">iqiBx").pack
+pack_iqih = Struct(">iqih").pack
+pack_qi = Struct(">qi").pack
+rows_ih = Struct(">ih").iter_unpack
+rows_ihx = Struct(">ihx").iter_unpack
+rows_iqixx = Struct(">iqixx").iter_unpack
+rows_iqxx = Struct(">iqxx").iter_unpack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ih = Struct(">ih").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+unpack_iqh = Struct(">iqh").unpack_from
+unpack_iqiB = Struct(">iqiB").unpack_from
+unpack_iqih = Struct(">iqih").unpack_from
+unpack_qi = Struct(">qi").unpack_from
+
+
+def decode_offset_commit_request_v2(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id_or_member_epoch, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        retention_time_ms, n = unpack_qi(buf, pos)
+        pos += 12
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 14 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 14
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
+                value = None if mark else ""
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
+                    pos += 14
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
+            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, retention_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 2, buf, pos) from None
+
+
+def encode_offset_commit_request_v2(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        topics = msg.topics
+        out += pack_qi(msg.retention_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 2) from error
+
+
+def decode_offset_commit_request_v3(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id_or_member_epoch, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        retention_time_ms, n = unpack_qi(buf, pos)
+        pos += 12
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 14 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 14
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
+                value = None if mark else ""
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
+                    pos += 14
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
+            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, retention_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 3, buf, pos) from None
+
+
+def encode_offset_commit_request_v3(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        topics = msg.topics
+        out += pack_qi(msg.retention_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 3) from error
+
+
+def decode_offset_commit_request_v4(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id_or_member_epoch, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        retention_time_ms, n = unpack_qi(buf, pos)
+        pos += 12
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 14 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 14
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
+                value = None if mark else ""
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
+                    pos += 14
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
+            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, retention_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 4, buf, pos) from None
+
+
+def encode_offset_commit_request_v4(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        topics = msg.topics
+        out += pack_qi(msg.retention_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 4) from error
+
+
+def decode_offset_commit_request_v5(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id_or_member_epoch, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 14 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 14
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
+                value = None if mark else ""
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
+                    pos += 14
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
+            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, -1, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 5, buf, pos) from None
+
+
+def encode_offset_commit_request_v5(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 5) from error
+
+
+def decode_offset_commit_request_v6(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id_or_member_epoch, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 18 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 18
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) in (0, 0xFF) and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(mark) == n:
+                value = None if mark else ""
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
+                    pos += 18
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
+            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, -1, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 6, buf, pos) from None
+
+
+def encode_offset_commit_request_v6(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 6) from error
+
+
+def decode_offset_commit_request_v7(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n)].decode()
+        generation_id_or_member_epoch, n = unpack_ih(buf, pos)
+        pos += 6
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        pos += 2
+        group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 18 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 18
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) in (0, 0xFF) and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(mark) == n:
+                value = None if mark else ""
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
+                    pos += 18
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
+            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 7, buf, pos) from None
+
+
+def encode_offset_commit_request_v7(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 7) from error
+
+
+def decode_offset_commit_request_v8(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        generation_id_or_member_epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 18 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 18
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
+                value = "" if mark else None
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
+                    pos += 17
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 8, buf, pos) from None
+
+
+def encode_offset_commit_request_v8(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iB(msg.generation_id_or_member_epoch, n)
+        else:
+            out += pack_i(msg.generation_id_or_member_epoch)
+            out += write_string_size(n)
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqiBx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                else:
+                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 8) from error
+
+
+def decode_offset_commit_request_v9(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        generation_id_or_member_epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 18 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 18
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
+                value = "" if mark else None
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
+                    pos += 17
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 9, buf, pos) from None
+
+
+def encode_offset_commit_request_v9(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iB(msg.generation_id_or_member_epoch, n)
+        else:
+            out += pack_i(msg.generation_id_or_member_epoch)
+            out += write_string_size(n)
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqiBx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                else:
+                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 9) from error
+
+
+def decode_offset_commit_request_v10(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        generation_id_or_member_epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[OffsetCommitRequestTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 18 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            topics_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[OffsetCommitRequestPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 18 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 18
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
+                value = "" if mark else None
+                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
+                    pos += 17
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(OffsetCommitRequestTopic("", topics_topic_id, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitRequest", 10, buf, pos) from None
+
+
+def encode_offset_commit_request_v10(msg: OffsetCommitRequest, out: bytearray) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iB(msg.generation_id_or_member_epoch, n)
+        else:
+            out += pack_i(msg.generation_id_or_member_epoch)
+            out += write_string_size(n)
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(topics_item.topic_id, n)
+            else:
+                out += pack_u(topics_item.topic_id)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqiBx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                else:
+                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", 10) from error
+
+
+def decode_offset_commit_response_v2(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 6 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 6
+            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
+            pos = end
+            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(0, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 2, buf, pos) from None
+
+
+def encode_offset_commit_response_v2(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 2) from error
+
+
+def decode_offset_commit_response_v3(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 6 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 6
+            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
+            pos = end
+            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 3, buf, pos) from None
+
+
+def encode_offset_commit_response_v3(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 3) from error
+
+
+def decode_offset_commit_response_v4(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 6 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 6
+            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
+            pos = end
+            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 4, buf, pos) from None
+
+
+def encode_offset_commit_response_v4(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 4) from error
+
+
+def decode_offset_commit_response_v5(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 6 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 6
+            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
+            pos = end
+            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 5, buf, pos) from None
+
+
+def encode_offset_commit_response_v5(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 5) from error
+
+
+def decode_offset_commit_response_v6(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 6 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 6
+            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
+            pos = end
+            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 6, buf, pos) from None
+
+
+def encode_offset_commit_response_v6(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 6) from error
+
+
+def decode_offset_commit_response_v7(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 6 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 6
+            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
+            pos = end
+            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 7, buf, pos) from None
+
+
+def encode_offset_commit_response_v7(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 7) from error
+
+
+def decode_offset_commit_response_v8(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 7 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 7
+            if buf[pos + 6 : end : 7].count(0) == n:
+                topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ihx(buf[pos:end])))
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
+                    pos += 7
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(OffsetCommitResponsePartition(topics_partitions_partition_index, topics_partitions_error_code))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 8, buf, pos) from None
+
+
+def encode_offset_commit_response_v8(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += b"".join([pack_ihx(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 8) from error
+
+
+def decode_offset_commit_response_v9(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 7 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 7
+            if buf[pos + 6 : end : 7].count(0) == n:
+                topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ihx(buf[pos:end])))
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
+                    pos += 7
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(OffsetCommitResponsePartition(topics_partitions_partition_index, topics_partitions_error_code))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 9, buf, pos) from None
+
+
+def encode_offset_commit_response_v9(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += b"".join([pack_ihx(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 9) from error
+
+
+def decode_offset_commit_response_v10(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[OffsetCommitResponseTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 18 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            topics_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[OffsetCommitResponsePartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 7 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 7
+            if buf[pos + 6 : end : 7].count(0) == n:
+                topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ihx(buf[pos:end])))
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
+                    pos += 7
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(OffsetCommitResponsePartition(topics_partitions_partition_index, topics_partitions_error_code))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(OffsetCommitResponseTopic("", topics_topic_id, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        if pos > len(buf):
+            raise IndexError
+        return OffsetCommitResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "OffsetCommitResponse", 10, buf, pos) from None
+
+
+def encode_offset_commit_response_v10(msg: OffsetCommitResponse, out: bytearray) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(topics_item.topic_id, n)
+            else:
+                out += pack_u(topics_item.topic_id)
+                out += write_uvarint(n)
+            out += b"".join([pack_ihx(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", 10) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    OffsetCommitRequest: {
+        2: decode_offset_commit_request_v2,
+        3: decode_offset_commit_request_v3,
+        4: decode_offset_commit_request_v4,
+        5: decode_offset_commit_request_v5,
+        6: decode_offset_commit_request_v6,
+        7: decode_offset_commit_request_v7,
+        8: decode_offset_commit_request_v8,
+        9: decode_offset_commit_request_v9,
+        10: decode_offset_commit_request_v10,
+    },
+    OffsetCommitResponse: {
+        2: decode_offset_commit_response_v2,
+        3: decode_offset_commit_response_v3,
+        4: decode_offset_commit_response_v4,
+        5: decode_offset_commit_response_v5,
+        6: decode_offset_commit_response_v6,
+        7: decode_offset_commit_response_v7,
+        8: decode_offset_commit_response_v8,
+        9: decode_offset_commit_response_v9,
+        10: decode_offset_commit_response_v10,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    OffsetCommitRequest: {
+        2: encode_offset_commit_request_v2,
+        3: encode_offset_commit_request_v3,
+        4: encode_offset_commit_request_v4,
+        5: encode_offset_commit_request_v5,
+        6: encode_offset_commit_request_v6,
+        7: encode_offset_commit_request_v7,
+        8: encode_offset_commit_request_v8,
+        9: encode_offset_commit_request_v9,
+        10: encode_offset_commit_request_v10,
+    },
+    OffsetCommitResponse: {
+        2: encode_offset_commit_response_v2,
+        3: encode_offset_commit_response_v3,
+        4: encode_offset_commit_response_v4,
+        5: encode_offset_commit_response_v5,
+        6: encode_offset_commit_response_v6,
+        7: encode_offset_commit_response_v7,
+        8: encode_offset_commit_response_v8,
+        9: encode_offset_commit_response_v9,
+        10: encode_offset_commit_response_v10,
+    },
+}
