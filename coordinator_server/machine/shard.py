@@ -96,4 +96,4 @@ class Clock(Protocol):
         """Milliseconds since the epoch, for timestamps that people and other processes read."""
 
     def now_ms(self) -> int:
-        """Milliseconds this server has been running: monotonic, and stops while the process is stopped."""
+        """Milliseconds since some moment in the past; never goes back. Timers run on it."""

@@ -125,6 +125,9 @@ class TimelineDict(dict[K, V]):
 
     def get_at(self, key: K, epoch: int, default: V | None = None) -> V | None:
         """The value of ``key`` in the state of ``epoch``."""
+        newest = self._registry.newest
+        if newest is None or newest.epoch < epoch:
+            return self.get(key, default)
         for snapshot in self._registry.since(epoch):
             before = snapshot.before.get(self)
             if before is not None and key in before:
@@ -162,7 +165,7 @@ class TimelineDict(dict[K, V]):
     def _unsupported(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         raise TypeError("a TimelineDict changes by item assignment, del and pop only")
 
-    clear = popitem = setdefault = update = __ior__ = _unsupported  # type: ignore[assignment]
+    clear = popitem = setdefault = update = __ior__ = _unsupported
 
 
 class TimelineSet(Generic[K]):

@@ -1,0 +1,91 @@
+"""CreateTopics (19): which of the topics asked for can be made, and the records that make them (``ReplicationControlManager``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection
+
+from coordinator_server.catalog.topics import INTERNAL_TOPICS, name_problem
+from coordinator_server.machine.errors import CoordinatorError
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord
+from protocol.messages.create_topics import CreatableTopic, CreatableTopicResult, CreateTopicsRequest
+
+# Kafka's bound on one request, for the same reason: one request must not make an unbounded batch.
+MAX_PARTITIONS_PER_REQUEST = 10_000
+# One server holds everything once; this is what "the default" and an explicit 1 mean.
+REPLICATION_FACTOR = 1
+
+
+def plan(
+    request: CreateTopicsRequest, existing: Collection[str], default_partitions: int, node_id: int, new_topic_id: Callable[[], bytes]
+) -> tuple[list[CreatableTopicResult], list[CoordinatorRecord]]:
+    """The answer per topic, and the records of those that can be made. Raises CoordinatorError for the request as a whole."""
+    asked = Counter(topic.name for topic in request.topics)
+    if sum(_partitions(topic, default_partitions) for topic in request.topics) > MAX_PARTITIONS_PER_REQUEST:
+        raise CoordinatorError(
+            ErrorCode.POLICY_VIOLATION, f"at most {MAX_PARTITIONS_PER_REQUEST} partitions can be made by one request"
+        )
+    results, records = [], []
+    for topic in {topic.name: topic for topic in request.topics}.values():
+        try:
+            _check(topic, asked[topic.name], existing)
+        except CoordinatorError as refused:
+            results.append(CreatableTopicResult(topic.name, error_code=refused.error, error_message=refused.message))
+            continue
+        partitions = _partitions(topic, default_partitions)
+        topic_id = new_topic_id()
+        results.append(
+            CreatableTopicResult(
+                topic.name, topic_id, error_message=None, num_partitions=partitions, replication_factor=REPLICATION_FACTOR
+            )
+        )
+        records.extend(_records(topic.name, topic_id, partitions, node_id))
+    return results, records
+
+
+def _check(topic: CreatableTopic, times_asked: int, existing: Collection[str]) -> None:
+    if times_asked > 1:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, "the topic is in the request more than once")
+    problem = name_problem(topic.name)
+    if problem is not None:
+        raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    if topic.name in INTERNAL_TOPICS:
+        raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic.name} is this server's own log")
+    if topic.name in existing:
+        raise CoordinatorError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {topic.name} already exists")
+    if topic.assignments:
+        _check_assignments(topic)
+    elif topic.replication_factor not in (-1, REPLICATION_FACTOR):
+        raise CoordinatorError(
+            ErrorCode.INVALID_REPLICATION_FACTOR, f"replication factor {topic.replication_factor}: this cluster has one node, ask for 1 or -1"
+        )
+    elif topic.num_partitions != -1 and topic.num_partitions <= 0:
+        raise CoordinatorError(ErrorCode.INVALID_PARTITIONS, f"{topic.num_partitions} partitions: ask for 1 or more, or -1 for the default")
+
+
+def _check_assignments(topic: CreatableTopic) -> None:
+    if topic.num_partitions != -1 or topic.replication_factor != -1:
+        raise CoordinatorError(
+            ErrorCode.INVALID_REQUEST, "with an explicit assignment, partitions and replication factor must both be -1"
+        )
+    if sorted(assignment.partition_index for assignment in topic.assignments) != list(range(len(topic.assignments))):
+        raise CoordinatorError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "the assigned partitions are not 0, 1, 2, … each once")
+    if any(len(assignment.broker_ids) != REPLICATION_FACTOR for assignment in topic.assignments):
+        raise CoordinatorError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "each partition has exactly one replica here")
+
+
+def _partitions(topic: CreatableTopic, default: int) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    return default if topic.num_partitions == -1 else max(0, topic.num_partitions)
+
+
+def _records(name: str, topic_id: bytes, partitions: int, node_id: int) -> list[CoordinatorRecord]:
+    records = [CoordinatorRecord(TopicRecord(name, topic_id), None)]
+    for partition in range(partitions):
+        replicas = [node_id]
+        record = PartitionRecord(partition, topic_id, replicas, replicas, leader=node_id, leader_epoch=0, partition_epoch=0)
+        records.append(CoordinatorRecord(record, None))
+    return records

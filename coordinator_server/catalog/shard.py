@@ -1,0 +1,76 @@
+"""CatalogShard: the replicated state machine of topics, over the records of Kafka's own ``__cluster_metadata``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from coordinator_server.catalog.create import plan
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.config import Config
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, Reply, RequestContext
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+
+TOPIC = "__cluster_metadata"
+
+
+class CatalogShard:
+    """All topics of the cluster. Hard state: name → id and id → topic."""
+
+    def __init__(
+        self, *, config: Config, registry: SnapshotRegistry, timer: CoordinatorTimer, new_topic_id: Callable[[], bytes]
+    ) -> None:
+        self._config = config
+        self._new_topic_id = new_topic_id
+        self._ids: TimelineDict[str, bytes] = TimelineDict(registry)
+        self._topics: TimelineDict[bytes, Topic] = TimelineDict(registry)
+
+    # Write operations
+
+    def create_topics(
+        self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
+    ) -> CoordinatorResult[CreateTopicsResponse]:
+        """Make the topics that can be made; the answer tells them apart."""
+        config = self._config
+        results, records = plan(request, self._ids.keys(), config.num_partitions, config.node_id, self._new_topic_id)
+        if request.validate_only:
+            records = []
+        return CoordinatorResult(CreateTopicsResponse(topics=results), records)
+
+    # Read operations
+
+    def topic(self, committed_offset: int, name: str) -> Topic | None:
+        """The topic of this name."""
+        topic_id = self._ids.get_at(name, committed_offset)
+        return None if topic_id is None else self._topics.get_at(topic_id, committed_offset)
+
+    def topic_by_id(self, committed_offset: int, topic_id: bytes) -> Topic | None:
+        """The topic of this id."""
+        return self._topics.get_at(topic_id, committed_offset)
+
+    def all_topics(self, committed_offset: int) -> list[Topic]:
+        """Every topic, by name."""
+        return sorted((topic for _, topic in self._topics.items_at(committed_offset)), key=lambda topic: topic.name)
+
+    # The shard's contract
+
+    def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
+        """Apply one record."""
+        match record.key:
+            case TopicRecord(name=name, topic_id=topic_id):
+                self._ids[name] = topic_id
+                self._topics[topic_id] = Topic(name, topic_id, 0)
+            case PartitionRecord(partition_id=partition, topic_id=topic_id):
+                topic = self._topics[topic_id]
+                self._topics[topic_id] = Topic(topic.name, topic_id, max(topic.partitions, partition + 1))
+            case RemoveTopicRecord(topic_id=topic_id):
+                topic = self._topics.pop(topic_id)
+                del self._ids[topic.name]
+
+    def on_loaded(self) -> None:
+        """Nothing but hard state here."""
+
+    def on_unloaded(self) -> None:
+        """Nothing but hard state here."""

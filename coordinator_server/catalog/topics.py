@@ -1,0 +1,34 @@
+"""What a topic is here, and what may be called one (Kafka's ``Topic`` class)."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+MAX_NAME_LENGTH = 249
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+
+# Kafka's own topics. They are the log of this server, not topics that a client may make.
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
+
+
+class Topic(Struct, frozen=True, gc=False):
+    """A virtual topic; ``topic_id`` is the 16 bytes of its UUID."""
+
+    name: str
+    topic_id: bytes
+    partitions: int
+
+
+def name_problem(name: str) -> str | None:
+    """Why this cannot be a topic's name; None when it can."""
+    if not name:
+        return "a topic's name must not be empty"
+    if name in (".", ".."):
+        return f"{name!r} cannot be a topic's name"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"a topic's name has at most {MAX_NAME_LENGTH} characters, this one has {len(name)}"
+    if not _LEGAL.fullmatch(name):
+        return f"{name!r} has characters other than ASCII letters and digits, '.', '_' and '-'"
+    return None

@@ -1,0 +1,102 @@
+"""What an operator can set: Kafka's property names, defaults and units, in one frozen Struct.
+
+A property's Python name is Kafka's with dots made underscores. Properties that are ours alone are marked so; the two defaults that differ
+from Kafka's say why. ``load`` reads the text form (``--override name=value``) and refuses what it does not know.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Millis = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class ConfigError(ValueError):
+    """A property that is unknown or has an unusable value; the message names it."""
+
+
+class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")):
+    """All properties. ``Config()`` is Kafka's defaults."""
+
+    # Who this server is, and where clients find it.
+    node_id: Count = 1
+    # host:port for clients when it is not the address they connected to (behind NAT, in containers). Kafka's listener prefix is accepted.
+    advertised_listeners: str = ""
+
+    # Topics: virtual ones, so that clients have something to subscribe to.
+    auto_create_topics_enable: bool = True
+    num_partitions: Positive = 1
+    # Ours: topics to declare at start, "orders:6,payments:3"; those that exist stay as they are.
+    topics: str = ""
+
+    # Classic groups.
+    group_min_session_timeout_ms: Millis = 6000
+    group_max_session_timeout_ms: Millis = 1_800_000
+    group_initial_rebalance_delay_ms: Millis = 3000
+    group_max_size: Positive = 2**31 - 1
+
+    # Offsets and their log.
+    offset_metadata_max_bytes: Count = 4096
+    offsets_topic_num_partitions: Positive = 50
+    offsets_topic_segment_bytes: Annotated[int, Meta(ge=1024)] = 104_857_600
+    # The largest record batch, and so the largest operation.
+    message_max_bytes: Annotated[int, Meta(ge=1024)] = 1_048_588
+    # Ours. always: acknowledged means fdatasync'ed. os: acknowledged means handed to the operating system; power loss may lose it.
+    log_flush: Literal["always", "os"] = "always"
+    # Ours: size of each of the two journal files.
+    log_journal_bytes: Annotated[int, Meta(ge=1 << 16)] = 16 << 20
+
+    # Kafka's default is 100 MiB; here the largest useful request is far smaller, and a valid array may take nine times its bytes in memory.
+    socket_request_max_bytes: Positive = 16 << 20
+    # Ours: requests of one connection that may wait for an answer before we stop reading from it.
+    max_pending_requests_per_connection: Positive = 1000
+
+
+def load(properties: Mapping[str, str]) -> Config:
+    """Properties in text form over the defaults; raises ConfigError."""
+    known = property_names()
+    for name in properties:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ConfigError(f"unknown property {name}{hint} ('coordinator-server config' lists all)")
+    for name, value in properties.items():
+        try:
+            msgspec.convert({name: value}, Config, strict=False)
+        except msgspec.ValidationError as wrong:
+            raise ConfigError(f"{name}={value}: {str(wrong).partition(' - at ')[0]}") from None
+    return msgspec.convert(dict(properties), Config, strict=False)
+
+
+def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
+    """``["name=value", …]`` as a dict; the last of a name wins."""
+    properties = {}
+    for override in overrides:
+        name, equals, value = override.partition("=")
+        if not equals or not name.strip():
+            raise ConfigError(f"--override takes name=value, not {override!r}")
+        properties[name.strip()] = value.strip()
+    return properties
+
+
+def property_names() -> list[str]:
+    """All property names, in the order of the declaration."""
+    return [field.encode_name for field in msgspec.structs.fields(Config)]
+
+
+def declared_topics(config: Config) -> dict[str, int]:
+    """The ``topics`` property as name → partition count; raises ConfigError."""
+    topics = {}
+    for item in filter(None, (part.strip() for part in config.topics.split(","))):
+        name, _, count = item.partition(":")
+        if not name or (count and not count.isdecimal()) or count == "0":
+            raise ConfigError(f"topics={config.topics}: {item!r} is not name or name:partitions")
+        topics[name] = int(count) if count else config.num_partitions
+    return topics

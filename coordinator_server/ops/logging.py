@@ -1,0 +1,32 @@
+"""Logs go to stderr: readable on a terminal, one JSON object a line elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Literal
+
+import structlog
+
+LogFormat = Literal["auto", "console", "json"]
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def configure(level: str, log_format: LogFormat) -> None:
+    """Set the process's logging up, once."""
+    is_console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
+    renderers: list[structlog.typing.Processor]
+    if is_console:
+        renderers = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    else:
+        renderers = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *renderers,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )

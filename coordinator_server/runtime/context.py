@@ -1,0 +1,157 @@
+"""One shard as the runtime holds it: its state machine, its place in the log, and what waits for durability.
+
+    INITIAL ──load──► LOADING ──loaded──► ACTIVE ──unload──► CLOSED
+                         └────failed────► FAILED             (a later epoch starts from a fresh context)
+
+Offsets of an ACTIVE shard:
+
+    high_watermark ≤ flushing_to ≤ next_offset
+    durable          being written  in the open batch
+
+A snapshot is open at the start of everything that is not durable yet, so that a failed append takes the state back to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Generic, TypeVar
+
+from coordinator_server.log.store import Append, ShardId
+from coordinator_server.machine.shard import CoordinatorShard
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
+from coordinator_server.runtime.timers import ShardTimers
+from protocol.coordinator_records import CoordinatorRecord, RecordSerde
+from protocol.error_codes import ErrorCode
+from protocol.record_batch import BatchBuilder
+
+S = TypeVar("S", bound=CoordinatorShard)
+
+# A record's attributes, its deltas and lengths as varints, and the header count: never more.
+_RECORD_OVERHEAD = 32
+_BATCH_OVERHEAD = 61
+
+
+class ShardState(Enum):
+    """Where a shard is in its life."""
+
+    INITIAL = "initial"
+    LOADING = "loading"
+    ACTIVE = "active"
+    CLOSED = "closed"
+    FAILED = "failed"
+
+
+class TooLarge(Exception):
+    """The records of one operation do not fit into one batch."""
+
+
+class ShardContext(Generic[S]):
+    """The runtime's side of one shard."""
+
+    __slots__ = (
+        "_batch",
+        "_batch_base",
+        "_full",
+        "deferred",
+        "epoch",
+        "flushing_to",
+        "high_watermark",
+        "id",
+        "next_offset",
+        "registry",
+        "serde",
+        "shard",
+        "state",
+        "timers",
+    )
+
+    def __init__(self, id: ShardId, epoch: int, serde: RecordSerde) -> None:
+        self.id = id
+        self.epoch = epoch
+        self.serde = serde
+        self.state = ShardState.INITIAL
+        self.registry = SnapshotRegistry()
+        self.deferred = DeferredEventQueue()
+        self.shard: S
+        self.timers: ShardTimers
+        self.high_watermark = self.flushing_to = self.next_offset = 0
+        self._batch: BatchBuilder | None = None
+        self._batch_base = 0
+        self._full: list[bytes] = []
+
+    def start_at(self, offset: int) -> None:
+        """The log has been replayed up to ``offset``."""
+        self.high_watermark = self.flushing_to = self.next_offset = offset
+
+    def append(self, records: Sequence[CoordinatorRecord], wall_ms: int, max_batch_bytes: int) -> None:
+        """Replay the records of one operation and put them into the open batch, all into the same one.
+
+        Raises TooLarge, or EncodeError from the codec, with nothing changed. Whatever ``replay`` raises is a bug of the state machine:
+        the caller must then ``revert``.
+        """
+        encoded = []
+        size = 0
+        serde = self.serde
+        for record in records:
+            key, value = serde.encode_key(record), serde.encode_value(record)
+            encoded.append((key, value, record))
+            size += _RECORD_OVERHEAD + len(key or b"") + len(value or b"")
+            for name, content in record.headers:
+                size += len(name) * 4 + len(content or b"") + 10
+        if size + _BATCH_OVERHEAD > max_batch_bytes:
+            raise TooLarge(f"{len(records)} records of {size} bytes")
+        batch = self._batch
+        if batch is not None and batch.size + size > max_batch_bytes:
+            self._close_batch()
+            batch = None
+        if batch is None:
+            self.registry.snapshot(self.next_offset)
+            self._batch_base = self.next_offset
+            batch = self._batch = BatchBuilder(self._batch_base, wall_ms)
+        replay = self.shard.replay
+        for key, value, record in encoded:
+            replay(batch.append(key, value, record.headers), record)
+        self.next_offset = batch.next_offset
+
+    def take_flush(self) -> Append | None:
+        """Everything that is not being written yet, as one append; None when there is nothing."""
+        self._close_batch()
+        if not self._full:
+            return None
+        data = b"".join(self._full) if len(self._full) > 1 else self._full[0]
+        append = Append(self.id, self.epoch, self.flushing_to, data)
+        self._full = []
+        self.flushing_to = self.next_offset
+        return append
+
+    def commit(self, offset: int) -> list[DeferredEvent]:
+        """The log is durable up to ``offset``: what waited for that."""
+        self.high_watermark = offset
+        self.registry.delete_up_to(offset)
+        return self.deferred.take_up_to(offset)
+
+    def revert(self) -> list[DeferredEvent]:
+        """Nothing after the high watermark came to be: state goes back, and these events failed."""
+        self._batch = None
+        self._full = []
+        self.registry.revert_to(self.high_watermark)
+        self.flushing_to = self.next_offset = self.high_watermark
+        return self.deferred.take_after(self.high_watermark)
+
+    def revert_open_batch(self) -> list[DeferredEvent]:
+        """Take back the open batch alone: what is being written stays. Returns the events that failed with it."""
+        self._batch = None
+        self.registry.revert_to(self._batch_base)
+        self.next_offset = self._batch_base
+        return self.deferred.take_after(self._batch_base)
+
+    def refusal(self) -> ErrorCode:
+        """What a request hears from a shard that is not ACTIVE."""
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if self.state is ShardState.LOADING else ErrorCode.NOT_COORDINATOR
+
+    def _close_batch(self) -> None:
+        if self._batch is not None:
+            self._full.append(self._batch.finish())
+            self._batch = None

@@ -1,0 +1,115 @@
+"""Gathers what all shards of a loop want written, once per turn of the loop, into one submit to the log.
+
+While one submit is under way the shards collect; whatever has come together is the next one. So the batch grows with the load and
+nobody waits for a timer. One Flusher serves every runtime of the loop, because they share its journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from coordinator_server.log.errors import LogError, OutcomeUnknown
+from coordinator_server.log.store import LogStore
+from coordinator_server.runtime.context import ShardContext
+from coordinator_server.runtime.deferred import DeferredEvent
+from coordinator_server.runtime.errors import error_for
+from protocol.error_codes import ErrorCode
+
+log = structlog.get_logger(__name__)
+
+Soon = Callable[[Callable[[], None]], object]
+
+
+class Flusher:
+    """Moves open batches to the log, and high watermarks when they are durable.
+
+    ``soon`` runs a callback at the end of the loop's turn; ``fatal`` is told when the log cannot be trusted any more: nobody who
+    waits is answered then, and the process has to end.
+    """
+
+    def __init__(self, store: LogStore, soon: Soon, fatal: Callable[[LogError], None]) -> None:
+        self._store = store
+        self._soon = soon
+        self._fatal = fatal
+        self._dirty: dict[ShardContext[Any], None] = {}
+        self._flushing: list[tuple[ShardContext[Any], int]] = []
+        self._is_scheduled = False
+        self._idle: list[Callable[[], None]] = []
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing waits to be written and nothing is being written."""
+        return not self._dirty and not self._flushing
+
+    def mark(self, context: ShardContext[Any]) -> None:
+        """This shard has records in its open batch."""
+        self._dirty[context] = None
+        if not self._is_scheduled and not self._flushing:
+            self._is_scheduled = True
+            self._soon(self._flush)
+
+    def forget(self, context: ShardContext[Any]) -> None:
+        """This shard is given up: what it has not submitted yet is not to be written."""
+        self._dirty.pop(context, None)
+
+    def when_idle(self, callback: Callable[[], None]) -> None:
+        """Call back once ``is_idle`` (at once, when it is so now)."""
+        if self.is_idle:
+            callback()
+        else:
+            self._idle.append(callback)
+
+    def _flush(self) -> None:
+        self._is_scheduled = False
+        appends = []
+        for context in self._dirty:
+            append = context.take_flush()
+            if append is not None:
+                appends.append(append)
+                self._flushing.append((context, context.flushing_to))
+        self._dirty.clear()
+        if appends:
+            self._store.submit(appends, self._flushed)
+        else:
+            self._tell_idle()
+
+    def _flushed(self, failure: LogError | None) -> None:
+        if isinstance(failure, OutcomeUnknown):
+            self._fatal(failure)
+            return
+        flushed, self._flushing = self._flushing, []
+        if failure is None:
+            done = [event for context, offset in flushed for event in context.commit(offset)]
+        else:
+            done = []
+            for context, _ in flushed:
+                failed = context.revert()
+                self._dirty.pop(context, None)
+                error = error_for(failure)
+                settle(failed, error)
+        # The disk works on the next batch while this one is answered.
+        if self._dirty:
+            self._flush()
+        settle(done, None)
+        if self.is_idle:
+            self._tell_idle()
+
+    def _tell_idle(self) -> None:
+        waiting, self._idle = self._idle, []
+        for callback in waiting:
+            callback()
+
+
+def settle(events: list[DeferredEvent], error: ErrorCode | None) -> None:
+    """Complete the events, or fail them with ``error``. A bug in one must not cost the others their answer."""
+    for event in events:
+        try:
+            if error is None:
+                event.complete()
+            else:
+                event.fail(error)
+        except Exception:
+            log.exception("deferred-event-failed", offset=event.offset)

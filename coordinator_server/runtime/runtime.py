@@ -1,0 +1,242 @@
+"""CoordinatorRuntime: runs operations on shards, one at a time, and gives each response once what it rests on is durable.
+
+Life of a write operation, all of it on one loop and without a task, future or timer:
+
+1. ``write`` finds the ACTIVE shard (or refuses: LOADING → COORDINATOR_LOAD_IN_PROGRESS, else NOT_COORDINATOR) and calls the operation.
+2. The records of its result are replayed into the shard and join its open batch; the response is parked at their end offset.
+3. At the end of the turn the Flusher submits the batches of all shards at once.
+4. They are durable: the high watermark moves, parked responses up to it leave.
+
+After Kafka's ``CoordinatorRuntime``; there is no append queue or event thread here because the loop is both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
+
+import structlog
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.store import LogStore, ShardId
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorShard, CoordinatorTimer, Deferred, Reply, RequestContext
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.context import ShardContext, ShardState, TooLarge
+from coordinator_server.runtime.deferred import DeferredEvent
+from coordinator_server.runtime.flush import Flusher, Soon, settle
+from coordinator_server.runtime.loader import ShardLoader
+from coordinator_server.runtime.timers import ShardTimers, TimerOperation, TimerQueue
+from protocol.coordinator_records import RecordSerde
+from protocol.error_codes import ErrorCode
+from protocol.errors import ProtocolError
+
+log = structlog.get_logger(__name__)
+
+S = TypeVar("S", bound=CoordinatorShard)
+S_co = TypeVar("S_co", bound=CoordinatorShard, covariant=True)
+R = TypeVar("R")
+Q = TypeVar("Q")
+P = ParamSpec("P")
+
+
+class BuildShard(Protocol[S_co]):
+    """Makes an empty state machine for a partition."""
+
+    def __call__(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> S_co: ...
+
+
+class Refused(NamedTuple):
+    """What one shard answered instead of a result, in ``read_all``."""
+
+    error: ErrorCode
+
+
+class WriteOperation(NamedTuple, Generic[S, Q, R]):
+    """A method of a shard, under the stable name that logs and metrics know it by."""
+
+    name: str
+    call: Callable[[S, RequestContext, Q, Reply[R]], CoordinatorResult[R]]
+
+
+class LoopServices(NamedTuple):
+    """What a loop shares between its runtimes."""
+
+    store: LogStore
+    flusher: Flusher
+    timers: TimerQueue
+    clock: Clock
+    soon: Soon
+
+
+class CoordinatorRuntime(Generic[S]):
+    """All shards of one kind (one internal topic) that this loop hosts."""
+
+    def __init__(
+        self, topic: str, serde: RecordSerde, build: BuildShard[S], services: LoopServices, *, max_batch_bytes: int
+    ) -> None:
+        self.topic = topic
+        self._serde = serde
+        self._build = build
+        self._services = services
+        self._max_batch_bytes = max_batch_bytes
+        self._contexts: dict[int, ShardContext[S]] = {}
+
+    # Operations
+
+    def write(
+        self,
+        partition: int,
+        operation: WriteOperation[S, Q, R],
+        context: RequestContext,
+        request: Q,
+        reply: Reply[R],
+    ) -> None:
+        """Run a write operation; ``reply`` is answered when its outcome is durable, perhaps before this returns."""
+        shard = self._contexts.get(partition)
+        if shard is None or shard.state is not ShardState.ACTIVE:
+            reply.fail(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
+            return
+        try:
+            result = operation.call(shard.shard, context, request, reply)
+        except CoordinatorError as refused:
+            reply.fail(refused.error, refused.message)
+        except Exception:
+            log.exception("operation-failed", operation=operation.name, shard=str(shard.id))
+            reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
+        else:
+            self._settle(operation.name, shard, result, reply)
+
+    def read(
+        self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Run a read operation on the state at the high watermark, and return its answer. Raises CoordinatorError."""
+        shard = self._contexts.get(partition)
+        if shard is None or shard.state is not ShardState.ACTIVE:
+            raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
+        return operation(shard.shard, shard.high_watermark, *args, **kwargs)
+
+    def read_all(
+        self, name: str, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> list[R | Refused]:
+        """Run a read operation on every shard; one that cannot answer does not hide the others."""
+        answers: list[R | Refused] = []
+        for partition in sorted(self._contexts):
+            try:
+                answers.append(self.read(partition, operation, *args, **kwargs))
+            except CoordinatorError as refused:
+                answers.append(Refused(refused.error))
+            except Exception:
+                log.exception("operation-failed", operation=name, shard=str(self._contexts[partition].id))
+                answers.append(Refused(ErrorCode.UNKNOWN_SERVER_ERROR))
+        return answers
+
+    def _settle(self, name: str, shard: ShardContext[S], result: CoordinatorResult[Any], reply: Reply[Any] | None) -> None:
+        response = result.response
+        if result.records:
+            event = DeferredEvent(0, reply, response, result.on_append)
+            if self._append(name, shard, result, event):
+                event.offset = shard.next_offset
+                shard.deferred.add(event)
+                self._services.flusher.mark(shard)
+            return
+        needs = shard.next_offset if result.depends_on is None else result.depends_on
+        if needs <= shard.high_watermark:
+            if result.on_append is not None:
+                result.on_append(None)
+            if reply is not None and not isinstance(response, Deferred):
+                reply.complete(response)
+        elif result.on_append is not None or not isinstance(response, Deferred):
+            shard.deferred.add(DeferredEvent(needs, reply, response, result.on_append))
+
+    def _append(self, name: str, shard: ShardContext[S], result: CoordinatorResult[Any], event: DeferredEvent) -> bool:
+        try:
+            shard.append(result.records, self._services.clock.wall_ms(), self._max_batch_bytes)
+        except (TooLarge, ProtocolError) as refused:
+            log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
+            settle([event], ErrorCode.UNKNOWN_SERVER_ERROR)
+        except Exception:
+            log.exception("replay-failed", operation=name, shard=str(shard.id))
+            # A half-done replay is only undone together with everything since the last snapshot.
+            settle([*shard.revert_open_batch(), event], ErrorCode.UNKNOWN_SERVER_ERROR)
+        else:
+            return True
+        return False
+
+    def _expire(self, shard: ShardContext[S], operation: TimerOperation) -> None:
+        if shard.state is not ShardState.ACTIVE:
+            return
+        try:
+            result = operation()
+        except CoordinatorError as refused:
+            log.info("timer-refused", shard=str(shard.id), error=refused.error.name, why=refused.message)
+        except Exception:
+            log.exception("timer-failed", shard=str(shard.id))
+        else:
+            self._settle("timer", shard, result, None)
+
+    # Life of a shard
+
+    def load(self, partition: int, epoch: int, when_loaded: Callable[[ErrorCode], None] | None = None) -> None:
+        """Become the owner of a partition at ``epoch``: replay its log step by step, between other work of the loop.
+
+        An epoch that is not newer than the known one is ignored.
+        """
+        known = self._contexts.get(partition)
+        if known is not None:
+            if epoch <= known.epoch:
+                return
+            self._close(known)
+        shard: ShardContext[S] = ShardContext(ShardId(self.topic, partition), epoch, self._serde)
+        services = self._services
+        shard.timers = ShardTimers(services.timers, services.clock, lambda operation: self._expire(shard, operation))
+        shard.shard = self._build(partition=partition, registry=shard.registry, timer=shard.timers)
+        self._contexts[partition] = shard
+        shard.state = ShardState.LOADING
+        loader = ShardLoader(services.store, shard)
+        services.soon(lambda: self._load_step(shard, loader, when_loaded))
+
+    def unload(self, partition: int, epoch: int) -> None:
+        """Give a partition up; everything parked on it is refused. An older epoch is ignored."""
+        known = self._contexts.get(partition)
+        if known is not None and epoch >= known.epoch:
+            del self._contexts[partition]
+            self._close(known)
+
+    def close(self) -> None:
+        """Give everything up. Idempotent."""
+        for partition in list(self._contexts):
+            self._close(self._contexts.pop(partition))
+
+    @property
+    def states(self) -> Iterable[tuple[ShardId, ShardState]]:
+        """Each known shard and where it is in its life."""
+        return [(shard.id, shard.state) for shard in self._contexts.values()]
+
+    def _load_step(self, shard: ShardContext[S], loader: ShardLoader, when_loaded: Callable[[ErrorCode], None] | None) -> None:
+        if shard.state is not ShardState.LOADING:
+            return
+        try:
+            if not loader.step():
+                self._services.soon(lambda: self._load_step(shard, loader, when_loaded))
+                return
+            shard.shard.on_loaded()
+        except Exception as failure:
+            shard.state = ShardState.FAILED
+            shard.timers.cancel_all()
+            is_ours = not isinstance(failure, LogError | ProtocolError)
+            log.error("shard-load-failed", shard=str(shard.id), epoch=shard.epoch, why=str(failure), exc_info=is_ours)
+        else:
+            shard.state = ShardState.ACTIVE
+            log.debug("shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=loader.records, offset=shard.next_offset)
+        if when_loaded is not None:
+            when_loaded(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
+
+    def _close(self, shard: ShardContext[S]) -> None:
+        was_active = shard.state is ShardState.ACTIVE
+        shard.state = ShardState.CLOSED
+        shard.timers.cancel_all()
+        self._services.flusher.forget(shard)
+        settle(shard.deferred.take_after(-1), ErrorCode.NOT_COORDINATOR)
+        if was_active:
+            shard.shard.on_unloaded()

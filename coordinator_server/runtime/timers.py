@@ -1,0 +1,137 @@
+"""Timers of all shards of a loop in one queue, without I/O: the caller passes the time and is told when to come again.
+
+Re-arming is the hot case (every heartbeat moves its session's deadline), so a timer that moves later only notes its new deadline; its
+place in the heap is corrected when the old one comes up. A cancelled timer's place is dropped then, too.
+
+After the process stood still (SIGSTOP, a suspended machine) peers could not be heard: ``grant_fresh_start`` gives every armed timer its
+whole delay again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from coordinator_server.machine.shard import Clock, CoordinatorResult
+
+TimerOperation = Callable[[], CoordinatorResult[Any]]
+Fire = Callable[[TimerOperation], None]
+
+_SMALL_HEAP = 64
+
+
+class _Timer:
+    __slots__ = ("armed_at", "deadline", "delay_ms", "due", "fire", "key", "operation", "owner")
+
+    def __init__(self, owner: dict[Hashable, _Timer], key: Hashable, fire: Fire) -> None:
+        self.owner = owner
+        self.key = key
+        self.fire = fire
+        self.operation: TimerOperation
+        self.armed_at = self.delay_ms = self.deadline = 0
+        self.due = -1  # the time of its live heap entry; another entry of this timer is stale
+
+
+class TimerQueue:
+    """A heap of timers. All times are milliseconds of server-running time."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, _Timer]] = []
+        self._pushed = 0
+        self._live = 0
+        self._floor = -1
+        # Told when a timer is due before all others known so far.
+        self.on_earlier: Callable[[], None] = lambda: None
+
+    def __len__(self) -> int:
+        return self._live
+
+    def next_due(self) -> int | None:
+        """When to call ``run`` next; it may turn out that nothing was due."""
+        return self._heap[0][0] if self._heap else None
+
+    def run(self, now_ms: int) -> None:
+        """Fire what is due, each timer once, in order of deadlines."""
+        heap = self._heap
+        while heap and heap[0][0] <= now_ms:
+            due, _, timer = heapq.heappop(heap)
+            if timer.due != due:
+                continue
+            deadline = self._deadline(timer)
+            if deadline > now_ms:
+                self._push(timer, deadline)
+                continue
+            self.discard(timer)
+            timer.fire(timer.operation)
+
+    def grant_fresh_start(self, now_ms: int) -> None:
+        """Nobody could be heard until now: every timer armed so far gets its whole delay from now on."""
+        self._floor = now_ms
+
+    def arm(self, timer: _Timer, now_ms: int, delay_ms: int) -> None:
+        """Move the deadline of a timer that is in its owner's table."""
+        timer.armed_at = now_ms
+        timer.delay_ms = delay_ms
+        timer.deadline = deadline = now_ms + delay_ms
+        if timer.due < 0:
+            self._live += 1
+            self._push(timer, deadline)
+        elif deadline < timer.due:
+            self._push(timer, deadline)
+
+    def discard(self, timer: _Timer) -> None:
+        """Disarm a timer; its place in the heap goes stale."""
+        timer.owner.pop(timer.key, None)
+        timer.due = -1
+        self._live -= 1
+        if len(self._heap) > max(_SMALL_HEAP, 4 * self._live):
+            self._heap[:] = [entry for entry in self._heap if entry[2].due == entry[0]]
+            heapq.heapify(self._heap)
+
+    def _deadline(self, timer: _Timer) -> int:
+        if timer.armed_at <= self._floor:
+            return max(timer.deadline, self._floor + timer.delay_ms)
+        return timer.deadline
+
+    def _push(self, timer: _Timer, due: int) -> None:
+        timer.due = due
+        self._pushed += 1
+        heapq.heappush(self._heap, (due, self._pushed, timer))
+        if self._heap[0][0] == due:
+            self.on_earlier()
+
+
+class ShardTimers:
+    """The CoordinatorTimer of one shard; ``fire`` runs an expired timer's operation there."""
+
+    __slots__ = ("_clock", "_fire", "_queue", "_timers")
+
+    def __init__(self, queue: TimerQueue, clock: Clock, fire: Fire) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._fire = fire
+        self._timers: dict[Hashable, _Timer] = {}
+
+    def schedule(self, key: Hashable, delay_ms: int, operation: TimerOperation, /) -> None:
+        """Arm or re-arm the timer of ``key``."""
+        timer = self._timers.get(key)
+        if timer is None:
+            timer = self._timers[key] = _Timer(self._timers, key, self._fire)
+        timer.operation = operation
+        self._queue.arm(timer, self._clock.now_ms(), delay_ms)
+
+    def cancel(self, key: Hashable, /) -> None:
+        """Disarm; nothing happens when there is none."""
+        timer = self._timers.get(key)
+        if timer is not None:
+            self._queue.discard(timer)
+
+    def is_scheduled(self, key: Hashable, /) -> bool:
+        """Whether a timer is armed under ``key``."""
+        return key in self._timers
+
+    def cancel_all(self) -> None:
+        """Disarm everything: the shard goes."""
+        for timer in list(self._timers.values()):
+            self._queue.discard(timer)

@@ -1,0 +1,169 @@
+"""ApiVersions (18), FindCoordinator (10), Metadata (3): where to go, and what is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topics import Topic, name_problem
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.node import CATALOG_PARTITION, Node, Then
+from protocol.api import APIS
+from protocol.error_codes import ErrorCode
+from protocol.fields import ZERO_UUID
+from protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+AUTO_CREATE = WriteOperation("auto-create-topics", CatalogShard.create_topics)
+LEADER_EPOCH = 0
+GROUP_KEY_TYPE = 0
+
+# What KIP-511 allows in the name and version of a client's software.
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+
+
+def api_versions(node: Node, context: RequestContext, request: ApiVersionsRequest, reply: PendingReply) -> None:
+    if context.api_version >= 3 and not (
+        _SOFTWARE.fullmatch(request.client_software_name) and _SOFTWARE.fullmatch(request.client_software_version)
+    ):
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST)
+    reply.complete(ApiVersionsResponse(api_keys=_served()))
+
+
+def refuse_api_versions(
+    context: RequestContext, request: ApiVersionsRequest, error: ErrorCode, message: str | None
+) -> ApiVersionsResponse:
+    # Whoever asks in a version we do not know must learn which ones we do (KIP-511).
+    return ApiVersionsResponse(error, [api for api in _served() if api.api_key == context.api_key])
+
+
+def _served() -> list[ApiVersion]:
+    return [ApiVersion(api.key, api.min_version, api.max_version) for api in APIS.values()]
+
+
+def find_coordinator(node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply) -> None:
+    if request.key_type != GROUP_KEY_TYPE:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
+    here = node.endpoint(reply)
+    node_id = node.config.node_id
+    if context.api_version < 4:
+        response = FindCoordinatorResponse(node_id=node_id, host=here.host, port=here.port, error_message="NONE")
+    else:
+        found = [Coordinator(key, node_id, here.host, here.port) for key in request.coordinator_keys]
+        response = FindCoordinatorResponse(coordinators=found)
+    reply.complete(response)
+
+
+def refuse_find_coordinator(
+    context: RequestContext, request: FindCoordinatorRequest, error: ErrorCode, message: str | None
+) -> FindCoordinatorResponse:
+    if context.api_version < 4:
+        return FindCoordinatorResponse(error_code=error, error_message=message, node_id=-1, host="", port=-1)
+    refused = [Coordinator(key, -1, "", -1, error, message) for key in request.coordinator_keys]
+    return FindCoordinatorResponse(coordinators=refused)
+
+
+def metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply) -> None:
+    """Answers at once, or after the topics that were made for this request are durable."""
+    _check_topic_ids(context, request)
+    missing = _missing_topics(node, context, request)
+    if not missing:
+        reply.complete(_metadata(node, context, request, reply))
+        return
+    creation = CreateTopicsRequest(topics=[CreatableTopic(name, -1, -1) for name in missing])
+    # The answer tells what is there then, whatever became of the creation.
+    done = Then(
+        lambda _: reply.complete(_metadata(node, context, request, reply)),
+        lambda _error, _message: reply.complete(_metadata(node, context, request, reply)),
+    )
+    node.catalog.write(CATALOG_PARTITION, AUTO_CREATE, context, creation, done)
+
+
+def refuse_metadata(
+    context: RequestContext, request: MetadataRequest, error: ErrorCode, message: str | None
+) -> MetadataResponse:
+    topics = [
+        MetadataResponseTopic(error, _name_for(context, topic.name), topic.topic_id, topic_authorized_operations=-(1 << 31))
+        for topic in request.topics or []
+    ]
+    return MetadataResponse(topics=topics, error_code=error)
+
+
+def _check_topic_ids(context: RequestContext, request: MetadataRequest) -> None:
+    """Versions 10 and 11 have the fields for asking by id, but not the feature."""
+    if context.api_version in (10, 11):
+        for topic in request.topics or []:
+            if topic.name is None or topic.topic_id != ZERO_UUID:
+                raise CoordinatorError(ErrorCode.INVALID_REQUEST, "topics can be asked for by id from version 12 on")
+
+
+def _wants_all(context: RequestContext, request: MetadataRequest) -> bool:
+    return request.topics is None or (context.api_version == 0 and not request.topics)
+
+
+def _missing_topics(node: Node, context: RequestContext, request: MetadataRequest) -> list[str]:
+    if not (node.config.auto_create_topics_enable and request.allow_auto_topic_creation) or _wants_all(context, request):
+        return []
+    names = {topic.name for topic in request.topics or [] if topic.name and topic.topic_id == ZERO_UUID}
+    return sorted(name for name in names if name_problem(name) is None and node.topic(name) is None)
+
+
+def _metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply) -> MetadataResponse:
+    here = node.endpoint(reply)
+    response = MetadataResponse(
+        brokers=[MetadataResponseBroker(node.config.node_id, here.host, here.port)],
+        cluster_id=node.cluster_id,
+        controller_id=node.config.node_id,
+        topics=list(_topics(node, context, request)),
+    )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+    if request.include_topic_authorized_operations:
+        for topic in response.topics:
+            topic.topic_authorized_operations = TOPIC_OPERATIONS
+    return response
+
+
+def _topics(node: Node, context: RequestContext, request: MetadataRequest) -> Iterable[MetadataResponseTopic]:
+    if _wants_all(context, request):
+        for topic in node.catalog.read(CATALOG_PARTITION, CatalogShard.all_topics):
+            yield _describe(node, topic)
+        return
+    for asked in request.topics or []:
+        if asked.topic_id != ZERO_UUID:
+            known = node.topic_by_id(asked.topic_id)
+            yield _describe(node, known) if known else MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, asked.topic_id)
+            continue
+        name = asked.name or ""
+        known = node.topic(name)
+        if known is not None:
+            yield _describe(node, known)
+        else:
+            problem = name_problem(name)
+            error = ErrorCode.INVALID_TOPIC_EXCEPTION if problem else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            yield MetadataResponseTopic(error, name)
+
+
+def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
+    here = [node.config.node_id]
+    partitions = [
+        MetadataResponsePartition(0, partition, node.config.node_id, LEADER_EPOCH, here, here) for partition in range(topic.partitions)
+    ]
+    return MetadataResponseTopic(0, topic.name, topic.topic_id, False, partitions)
+
+
+def _name_for(context: RequestContext, name: str | None) -> str | None:
+    return name if name is not None or context.api_version >= 12 else ""

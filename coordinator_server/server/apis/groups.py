@@ -1,0 +1,120 @@
+"""JoinGroup (11), Heartbeat (12), LeaveGroup (13), SyncGroup (14), DescribeGroups (15), ListGroups (16)."""
+
+from __future__ import annotations
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.runtime import Refused, WriteOperation
+from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.node import Node
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+UNKNOWN_GENERATION = -1
+
+JOIN = WriteOperation("classic-group-join", GroupShard.join_group)
+SYNC = WriteOperation("classic-group-sync", GroupShard.sync_group)
+HEARTBEAT = WriteOperation("classic-group-heartbeat", GroupShard.heartbeat)
+LEAVE = WriteOperation("classic-group-leave", GroupShard.leave_group)
+
+
+def join_group(node: Node, context: RequestContext, request: JoinGroupRequest, reply: PendingReply) -> None:
+    node.groups.write(node.partition_of(request.group_id), JOIN, context, request, reply)
+
+
+def refuse_join_group(
+    context: RequestContext, request: JoinGroupRequest, error: ErrorCode, message: str | None
+) -> JoinGroupResponse:
+    # The name may be null from version 7 on (KIP-559).
+    return JoinGroupResponse(
+        error_code=error,
+        generation_id=UNKNOWN_GENERATION,
+        protocol_name=None if context.api_version >= 7 else "",
+        member_id=request.member_id,
+    )
+
+
+def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: PendingReply) -> None:
+    node.groups.write(node.partition_of(request.group_id), SYNC, context, request, reply)
+
+
+def refuse_sync_group(
+    context: RequestContext, request: SyncGroupRequest, error: ErrorCode, message: str | None
+) -> SyncGroupResponse:
+    return SyncGroupResponse(error_code=error)
+
+
+def heartbeat(node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply) -> None:
+    node.groups.write(node.partition_of(request.group_id), HEARTBEAT, context, request, reply)
+
+
+def refuse_heartbeat(
+    context: RequestContext, request: HeartbeatRequest, error: ErrorCode, message: str | None
+) -> HeartbeatResponse:
+    # Kafka answers heartbeats as well as it can while the group loads: a client would give up its membership otherwise.
+    if error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return HeartbeatResponse()
+    return HeartbeatResponse(error_code=error)
+
+
+def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest, reply: PendingReply) -> None:
+    node.groups.write(node.partition_of(request.group_id), LEAVE, context, request, reply)
+
+
+def refuse_leave_group(
+    context: RequestContext, request: LeaveGroupRequest, error: ErrorCode, message: str | None
+) -> LeaveGroupResponse:
+    return LeaveGroupResponse(error_code=error)
+
+
+def describe_groups(node: Node, context: RequestContext, request: DescribeGroupsRequest, reply: PendingReply) -> None:
+    groups = []
+    for group_id in request.groups:
+        try:
+            group = node.groups.read(node.partition_of(group_id), GroupShard.describe_group, group_id)
+        except CoordinatorError as refused:
+            group = _undescribed(context, group_id, refused.error, refused.message)
+        if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
+            group.authorized_operations = GROUP_OPERATIONS
+        groups.append(group)
+    reply.complete(DescribeGroupsResponse(groups=groups))
+
+
+def refuse_describe_groups(
+    context: RequestContext, request: DescribeGroupsRequest, error: ErrorCode, message: str | None
+) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(groups=[_undescribed(context, group_id, error, message) for group_id in request.groups])
+
+
+def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
+    if error != ErrorCode.GROUP_ID_NOT_FOUND:
+        return DescribedGroup(error, group_id=group_id)
+    # Before version 6 (KIP-1043) an unknown group is not an error but a dead one.
+    if context.api_version < 6:
+        return DescribedGroup(group_id=group_id, group_state="Dead")
+    return DescribedGroup(error, message, group_id, group_state="Dead")
+
+
+def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest, reply: PendingReply) -> None:
+    groups = []
+    for answer in node.groups.read_all("list-groups", GroupShard.list_groups, request.states_filter, request.types_filter):
+        if isinstance(answer, Refused):
+            # A shard that is not ours is somebody else's to list; one that still loads makes the list incomplete.
+            if answer.error != ErrorCode.NOT_COORDINATOR:
+                raise CoordinatorError(answer.error)
+        else:
+            groups.extend(answer)
+    reply.complete(ListGroupsResponse(groups=groups))
+
+
+def refuse_list_groups(
+    context: RequestContext, request: ListGroupsRequest, error: ErrorCode, message: str | None
+) -> ListGroupsResponse:
+    return ListGroupsResponse(error_code=error)

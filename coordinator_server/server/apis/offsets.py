@@ -1,0 +1,236 @@
+"""OffsetCommit (8) and OffsetFetch (9): topic ids become names on the way in, names become ids on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.node import Node, Then
+from protocol.error_codes import ErrorCode
+from protocol.fields import ZERO_UUID
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+
+COMMIT = WriteOperation("commit-offset", GroupShard.commit_offset)
+FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
+INVALID_OFFSET = -1
+# Versions of OffsetFetch: below 2 an error can only be told per partition, below 8 there is one group, from 10 on topics go by id.
+FIRST_WITH_ERROR = 2
+FIRST_WITH_GROUPS = 8
+FIRST_WITH_TOPIC_IDS = 10
+
+
+def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply) -> None:
+    """Partitions that do not exist are refused here; the rest goes to the group's shard."""
+    refused = _refuse_unknown(node, context, request)
+    if not refused:
+        node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, reply)
+        return
+    if not any(topic.partitions for topic in request.topics):
+        reply.complete(OffsetCommitResponse(topics=refused))
+        return
+
+    def merge(response: OffsetCommitResponse) -> None:
+        reply.complete(OffsetCommitResponse(topics=_merge(refused, response.topics)))
+
+    def fail(error: ErrorCode, message: str | None) -> None:
+        answered = refuse_commit_offsets(context, request, error, message)
+        reply.complete(OffsetCommitResponse(topics=_merge(refused, answered.topics)))
+
+    node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, Then(merge, fail))
+
+
+def refuse_commit_offsets(
+    context: RequestContext, request: OffsetCommitRequest, error: ErrorCode, message: str | None
+) -> OffsetCommitResponse:
+    return OffsetCommitResponse(topics=[_refused(topic, error) for topic in request.topics])
+
+
+def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRequest) -> list[OffsetCommitResponseTopic]:
+    """Take what does not exist out of the request, and return the answers to it."""
+    by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
+    refused = []
+    for asked in request.topics:
+        topic = node.topic_by_id(asked.topic_id) if by_id else node.topic(asked.name)
+        if topic is None:
+            error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            refused.append(_refused(asked, error))
+            asked.partitions = []
+            continue
+        asked.name = topic.name
+        if any(not 0 <= partition.partition_index < topic.partitions for partition in asked.partitions):
+            known = [partition for partition in asked.partitions if 0 <= partition.partition_index < topic.partitions]
+            asked.partitions = [partition for partition in asked.partitions if partition not in known]
+            refused.append(_refused(asked, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            asked.partitions = known
+    if refused:
+        request.topics = [topic for topic in request.topics if topic.partitions]
+    return refused
+
+
+def _refused(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitResponseTopic:
+    partitions = [OffsetCommitResponsePartition(partition.partition_index, error) for partition in topic.partitions]
+    return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)
+
+
+def _merge(
+    refused: list[OffsetCommitResponseTopic], answered: list[OffsetCommitResponseTopic]
+) -> list[OffsetCommitResponseTopic]:
+    """One entry per topic, the refused partitions first."""
+    topics = {(topic.name, topic.topic_id): topic for topic in refused}
+    for topic in answered:
+        known = topics.setdefault((topic.name, topic.topic_id), topic)
+        if known is not topic:
+            known.partitions += topic.partitions
+    return list(topics.values())
+
+
+def fetch_offsets(node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply) -> None:
+    """Each group is asked of its own shard, and the answer leaves when all of them have answered."""
+    version = context.api_version
+    asked = _groups_asked(request, version)
+    answers = [OffsetFetchResponseGroup()] * len(asked)
+    missing = len(asked)
+
+    def answered(place: int, answer: OffsetFetchResponseGroup) -> None:
+        nonlocal missing
+        answers[place] = answer
+        missing -= 1
+        if missing == 0:
+            reply.complete(OffsetFetchResponse(groups=answers) if version >= FIRST_WITH_GROUPS else _single(answers[0], version))
+
+    if not asked:
+        reply.complete(OffsetFetchResponse())
+    for place, group in enumerate(asked):
+        _fetch_group(node, context, group, request.require_stable, partial(answered, place))
+
+
+def refuse_fetch_offsets(
+    context: RequestContext, request: OffsetFetchRequest, error: ErrorCode, message: str | None
+) -> OffsetFetchResponse:
+    groups = [_failed(group, error, context.api_version) for group in _groups_asked(request, context.api_version)]
+    if context.api_version >= FIRST_WITH_GROUPS:
+        return OffsetFetchResponse(groups=groups)
+    return _single(groups[0], context.api_version)
+
+
+def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:
+    """The one shape of all versions."""
+    if version >= FIRST_WITH_GROUPS:
+        return request.groups
+    topics = None
+    if request.topics is not None:
+        topics = [OffsetFetchRequestTopics(topic.name, partition_indexes=topic.partition_indexes) for topic in request.topics]
+    return [OffsetFetchRequestGroup(request.group_id, topics=topics)]
+
+
+def _fetch_group(
+    node: Node,
+    context: RequestContext,
+    group: OffsetFetchRequestGroup,
+    require_stable: bool,
+    answered: Callable[[OffsetFetchResponseGroup], None],
+) -> None:
+    """Stable offsets wait for what is being written, others are read as committed."""
+    by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
+    unknown: list[OffsetFetchResponseTopics] = []
+
+    def complete(answer: OffsetFetchResponseGroup) -> None:
+        if answer.error_code == ErrorCode.NONE:
+            if by_id and group.topics is None:
+                answer.topics = [topic for topic in answer.topics if _set_topic_id(node, topic)]
+            answer.topics += unknown
+        answered(answer)
+
+    def fail(error: ErrorCode, message: str | None) -> None:
+        answered(_failed(group, error, context.api_version))
+
+    partition = node.partition_of(group.group_id)
+    try:
+        if by_id and group.topics is not None:
+            unknown += _take_unknown_ids(node, group.topics)
+            group.topics = [topic for topic in group.topics if topic.name]
+        if require_stable:
+            node.groups.write(partition, FETCH_STABLE, context, group, Then(complete, fail))
+        else:
+            complete(node.groups.read(partition, GroupShard.fetch_offsets, group))
+    except CoordinatorError as refused:
+        fail(refused.error, refused.message)
+
+
+def _take_unknown_ids(node: Node, topics: list[OffsetFetchRequestTopics]) -> list[OffsetFetchResponseTopics]:
+    """Give the topics their names; the answers for ids that nobody has."""
+    unknown = []
+    for asked in topics:
+        topic = node.topic_by_id(asked.topic_id)
+        asked.name = topic.name if topic is not None else ""
+        if topic is None:
+            unknown.append(_failed_topic(asked, ErrorCode.UNKNOWN_TOPIC_ID))
+    return unknown
+
+
+def _set_topic_id(node: Node, topic: OffsetFetchResponseTopics) -> bool:
+    """Fill the id in where the offset was committed without one; a topic that is gone cannot be named by id."""
+    if topic.topic_id == ZERO_UUID:
+        known = node.topic(topic.name)
+        topic.topic_id = known.topic_id if known is not None else ZERO_UUID
+    return topic.topic_id != ZERO_UUID
+
+
+def _failed(group: OffsetFetchRequestGroup, error: ErrorCode, version: int) -> OffsetFetchResponseGroup:
+    """The whole group refused; the partitions say so only where the group cannot."""
+    topics = [_failed_topic(topic, error) for topic in group.topics or []] if version < FIRST_WITH_ERROR else []
+    return OffsetFetchResponseGroup(group.group_id, topics, error)
+
+
+def _failed_topic(topic: OffsetFetchRequestTopics, error: ErrorCode) -> OffsetFetchResponseTopics:
+    partitions = [
+        OffsetFetchResponsePartitions(partition, INVALID_OFFSET, metadata="", error_code=error)
+        for partition in topic.partition_indexes
+    ]
+    return OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions)
+
+
+def _single(group: OffsetFetchResponseGroup, version: int) -> OffsetFetchResponse:
+    """A group's answer as the versions with one group have it."""
+    has_error = group.error_code != ErrorCode.NONE
+    if has_error and version >= FIRST_WITH_ERROR:
+        return OffsetFetchResponse(error_code=group.error_code)
+    topics = [
+        OffsetFetchResponseTopic(
+            topic.name,
+            [
+                OffsetFetchResponsePartition(
+                    partition.partition_index,
+                    partition.committed_offset,
+                    partition.committed_leader_epoch,
+                    partition.metadata,
+                    partition.error_code,
+                )
+                for partition in topic.partitions
+            ],
+        )
+        for topic in group.topics
+    ]
+    return OffsetFetchResponse(topics=topics)

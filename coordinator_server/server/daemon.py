@@ -1,0 +1,179 @@
+"""The whole server on one loop: opens the log, loads every shard, listens; and undoes that in reverse order."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import structlog
+
+from coordinator_server.catalog.shard import TOPIC as CATALOG_TOPIC
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.config import Config, ConfigError, declared_topics
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.store import ShardId
+from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.clock import SystemClock
+from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
+from coordinator_server.runtime.timers import ShardTimers, TimerOperation, TimerQueue
+from coordinator_server.server.control import ControlSocket
+from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.listener import Listener
+from coordinator_server.server.node import CATALOG_PARTITION, Endpoint, Node, Then
+from coordinator_server.server.table import served_apis
+from coordinator_server.server.timers import LoopTimers
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+
+log = structlog.get_logger(__name__)
+
+GROUP_TOPIC = "__consumer_offsets"
+FIRST_EPOCH = 1
+DECLARE = WriteOperation("declare-topics", CatalogShard.create_topics)
+OURSELVES = RequestContext("coordinator-server", "localhost", -1, 0)
+
+
+class StartError(Exception):
+    """The server cannot start; the message says what to do."""
+
+
+class Ready(NamedTuple):
+    """A server that answers."""
+
+    endpoint: Endpoint
+    cluster_id: str
+
+
+class Daemon:
+    """One server process. ``start`` and ``stop`` are called on its loop; ``fatal`` when the log cannot be trusted any more."""
+
+    def __init__(self, config: Config, data_dir: Path, fatal: Callable[[LogError], None]) -> None:
+        self._config = config
+        self._data_dir = data_dir
+        self._loop = asyncio.get_running_loop()
+        self._clock = SystemClock()
+        self._timers = TimerQueue()
+        self._loop_timers = LoopTimers(self._loop, self._timers, self._clock)
+        self._store = LocalLogStore.open(
+            str(data_dir),
+            post=self._post,
+            node_id=config.node_id,
+            offsets_topic_num_partitions=config.offsets_topic_num_partitions,
+            segment_bytes=config.offsets_topic_segment_bytes,
+            journal_bytes=config.log_journal_bytes,
+        )
+        self._flusher = Flusher(self._store, self._loop.call_soon, fatal)
+        services = LoopServices(self._store, self._flusher, self._timers, self._clock, self._loop.call_soon)
+        batch_bytes = config.message_max_bytes
+        self._groups = CoordinatorRuntime(GROUP_TOPIC, GROUP_SERDE, self._build_group, services, max_batch_bytes=batch_bytes)
+        self._catalog = CoordinatorRuntime(
+            CATALOG_TOPIC, CLUSTER_METADATA_SERDE, self._build_catalog, services, max_batch_bytes=batch_bytes
+        )
+        self._node = Node(
+            config,
+            self._store.meta.cluster_id,
+            config.offsets_topic_num_partitions,
+            self._groups,
+            self._catalog,
+            ShardTimers(self._timers, self._clock, _run),
+            advertised_endpoint(config),
+        )
+        self._listener = Listener(self._loop, config, Dispatcher(served_apis(self._node)))
+        self._control = ControlSocket(data_dir, {"seal": self._seal})
+
+    async def start(self, host: str, port: int) -> Ready:
+        """Bind, load, and only then accept. Raises StartError, ConfigError and OSError."""
+        endpoint = Endpoint(*await self._listener.bind(host, port))
+        self._loop_timers.start()
+        await self._load()
+        await self._declare_topics()
+        await self._control.start()
+        await self._listener.start()
+        return Ready(endpoint, self._store.meta.cluster_id)
+
+    async def stop(self) -> None:
+        """Answer what is owed, write what is pending, and leave a log that opens at once."""
+        await self._listener.stop()
+        await self._control.stop()
+        self._groups.close()
+        self._catalog.close()
+        self._loop_timers.close()
+        idle = asyncio.Event()
+        self._flusher.when_idle(idle.set)
+        await idle.wait()
+        self._store.close()
+
+    async def _load(self) -> None:
+        loads = [(self._catalog, CATALOG_PARTITION)]
+        loads += [(self._groups, partition) for partition in range(self._config.offsets_topic_num_partitions)]  # type: ignore[misc]
+        outcomes: list[asyncio.Future[ErrorCode]] = []
+        for runtime, partition in loads:
+            outcome = self._loop.create_future()
+            outcomes.append(outcome)
+            runtime.load(partition, FIRST_EPOCH, outcome.set_result)
+        failed = [error for error in await asyncio.gather(*outcomes) if error != ErrorCode.NONE]
+        if failed:
+            raise StartError(f"{len(failed)} shards could not be loaded: the lines above name the damaged files")
+
+    async def _declare_topics(self) -> None:
+        topics = declared_topics(self._config)
+        missing = [CreatableTopic(name, count, -1) for name, count in topics.items() if self._node.topic(name) is None]
+        if not missing:
+            return
+        outcome: asyncio.Future[CreateTopicsResponse] = self._loop.create_future()
+
+        def refused(error: ErrorCode, message: str | None) -> None:
+            outcome.set_exception(StartError(f"the declared topics could not be made: {message or error.name}"))
+
+        reply = Then(outcome.set_result, refused)
+        self._catalog.write(CATALOG_PARTITION, DECLARE, OURSELVES, CreateTopicsRequest(topics=missing), reply)
+        for result in (await outcome).topics:
+            if result.error_code != ErrorCode.NONE:
+                raise ConfigError(f"topics: {result.name}: {result.error_message}")
+
+    async def _seal(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """End every active segment, so that all that is durable now can be compacted."""
+        sealed: asyncio.Future[dict[str, int]] = self._loop.create_future()
+
+        def done(outcome: dict[ShardId, int] | LogError) -> None:
+            if isinstance(outcome, LogError):
+                sealed.set_exception(outcome)
+            else:
+                sealed.set_result({str(shard): end for shard, end in outcome.items()})
+
+        self._store.seal(done)
+        return {"shards": await sealed}
+
+    def _post(self, callback: Callable[[], None]) -> None:
+        self._loop.call_soon_threadsafe(callback)
+
+    def _build_group(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> GroupShard:
+        return GroupShard(
+            config=self._config, registry=registry, timer=timer, clock=self._clock, new_id=lambda: str(uuid.uuid4())
+        )
+
+    def _build_catalog(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> CatalogShard:
+        return CatalogShard(config=self._config, registry=registry, timer=timer, new_topic_id=lambda: uuid.uuid4().bytes)
+
+
+def _run(operation: TimerOperation) -> None:
+    operation()
+
+
+def advertised_endpoint(config: Config) -> Endpoint | None:
+    """The ``advertised.listeners`` property; None when it is not set. Raises ConfigError."""
+    text = config.advertised_listeners
+    if not text:
+        return None
+    host, colon, port = text.rpartition("://")[2].rpartition(":")
+    if not colon or not host or not port.isdecimal() or "," in text:
+        raise ConfigError(f"advertised.listeners={text}: one host:port, such as PLAINTEXT://coordinator.example:9092")
+    return Endpoint(host.strip("[]"), int(port))

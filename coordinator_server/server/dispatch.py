@@ -1,0 +1,105 @@
+"""From a frame to its handler: one table row per API that is served."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import structlog
+from msgspec import Struct
+
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.connection import Connection, PendingReply, UnservedRequest
+from protocol import api as protocol_api
+from protocol.codec import decoder, encoder
+from protocol.error_codes import ErrorCode
+from protocol.fields import Message
+from protocol.frames import decode_request_header
+from protocol.messages.api_versions import ApiVersionsRequest
+
+log = structlog.get_logger(__name__)
+
+API_VERSIONS_KEY = 18
+
+
+class Handle(Protocol):
+    """Runs one request; the reply is answered now or later. May raise CoordinatorError."""
+
+    def __call__(self, context: RequestContext, request: Any, reply: PendingReply, /) -> None: ...
+
+
+class Refuse(Protocol):
+    """The response that says no to the whole request, as this API says it at this version."""
+
+    def __call__(self, context: RequestContext, request: Any, error: ErrorCode, message: str | None, /) -> Message: ...
+
+
+class Api(Struct, frozen=True):
+    """A row: what it takes to serve an API. The sequences are indexed by version."""
+
+    key: int
+    name: str
+    min_version: int
+    max_version: int
+    decode: Sequence[Callable[[bytes, int], tuple[Any, int]]]
+    encode: Sequence[Callable[[Any, bytearray], None]]
+    has_flexible_response_header: Sequence[bool]
+    handle: Handle
+    refuse: Refuse
+
+    @classmethod
+    def of(cls, api: protocol_api.Api, handle: Handle, refuse: Refuse) -> Api:
+        """The row of an API at all the versions we serve it."""
+        versions = range(api.max_version + 1)
+        served = [max(version, api.min_version) for version in versions]
+        return cls(
+            api.key,
+            api.name,
+            api.min_version,
+            api.max_version,
+            [decoder(api.request, version) for version in served],
+            [encoder(api.response, version) for version in served],
+            [api.response_header_version(version) == 1 for version in served],
+            handle,
+            refuse,
+        )
+
+
+class Dispatcher:
+    """The table, and the way through it."""
+
+    def __init__(self, apis: Sequence[Api]) -> None:
+        self._apis = {api.key: api for api in apis}
+
+    def __call__(self, connection: Connection, frame: bytes, /) -> None:
+        """Decode one request and run it."""
+        header, position = decode_request_header(frame)
+        version = header.request_api_version
+        api = self._apis.get(header.request_api_key)
+        if api is None:
+            raise UnservedRequest(f"API key {header.request_api_key} is not served")
+        context = RequestContext(header.client_id or "", connection.peer_host, api.key, version)
+        if not api.min_version <= version <= api.max_version:
+            if api.key == API_VERSIONS_KEY:
+                self._answer_unknown_version(connection, api, context, header.correlation_id)
+                return
+            raise UnservedRequest(f"{api.name} v{version} is not served, only v{api.min_version} to v{api.max_version}")
+        request, _ = api.decode[version](frame, position)
+        reply = PendingReply(connection, api, context, header.correlation_id, request)
+        connection.expect(reply)
+        try:
+            api.handle(context, request, reply)
+        except CoordinatorError as refused:
+            reply.fail(refused.error, refused.message)
+        except Exception:
+            log.exception("request-failed", api=api.name, version=version)
+            if not reply.is_answered:
+                reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    def _answer_unknown_version(self, connection: Connection, api: Api, context: RequestContext, correlation_id: int) -> None:
+        """A newer client learns from the answer, in version 0, what to use instead (KIP-511)."""
+        oldest = RequestContext(context.client_id, context.client_host, api.key, 0)
+        reply = PendingReply(connection, api, oldest, correlation_id, ApiVersionsRequest())
+        connection.expect(reply)
+        reply.fail(ErrorCode.UNSUPPORTED_VERSION)

@@ -1,0 +1,36 @@
+"""The APIs that are served, a row each. ApiVersions answers with what ``protocol/api.py`` says; a test holds the two together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from coordinator_server.server.apis import brokers, groups, offsets, topics
+from coordinator_server.server.dispatch import Api
+from coordinator_server.server.node import Node
+from protocol.api import APIS
+from protocol.fields import Message
+
+HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
+    "ApiVersions": (brokers.api_versions, brokers.refuse_api_versions),
+    "Metadata": (brokers.metadata, brokers.refuse_metadata),
+    "FindCoordinator": (brokers.find_coordinator, brokers.refuse_find_coordinator),
+    "JoinGroup": (groups.join_group, groups.refuse_join_group),
+    "SyncGroup": (groups.sync_group, groups.refuse_sync_group),
+    "Heartbeat": (groups.heartbeat, groups.refuse_heartbeat),
+    "LeaveGroup": (groups.leave_group, groups.refuse_leave_group),
+    "DescribeGroups": (groups.describe_groups, groups.refuse_describe_groups),
+    "ListGroups": (groups.list_groups, groups.refuse_list_groups),
+    "OffsetCommit": (offsets.commit_offsets, offsets.refuse_commit_offsets),
+    "OffsetFetch": (offsets.fetch_offsets, offsets.refuse_fetch_offsets),
+    "CreateTopics": (topics.create_topics, topics.refuse_create_topics),
+    "ListOffsets": (topics.list_offsets, topics.refuse_list_offsets),
+    "Fetch": (topics.fetch, topics.refuse_fetch),
+}
+
+
+def served_apis(node: Node) -> list[Api]:
+    """The dispatcher's table, with each handler bound to this node."""
+    return [
+        Api.of(api, partial(HANDLERS[api.name][0], node), HANDLERS[api.name][1]) for api in APIS.values() if api.name in HANDLERS
+    ]

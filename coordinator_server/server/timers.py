@@ -1,0 +1,70 @@
+"""Runs a TimerQueue on an asyncio loop: one armed handle for all timers, and a watch for the time the process stood still.
+
+CLOCK_MONOTONIC goes on while a process is stopped. A tick that comes late by more than its own length means that nobody could be heard
+meanwhile: then every timer gets its whole delay again. And whatever is due, the loop first reads what has arrived, twice around,
+so that a heartbeat that waits in a socket buffer counts before its session's end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from coordinator_server.machine.shard import Clock
+from coordinator_server.runtime.timers import TimerQueue
+
+log = structlog.get_logger(__name__)
+
+TICK_MS = 500
+
+
+class LoopTimers:
+    """Drives ``queue`` until closed. An empty queue costs a wake-up per tick and nothing else."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, queue: TimerQueue, clock: Clock) -> None:
+        self._loop = loop
+        self._queue = queue
+        self._clock = clock
+        self._expected_ms = 0
+        self._handle: asyncio.TimerHandle | None = None
+        self._is_closed = False
+
+    def start(self) -> None:
+        """Begin to tick."""
+        self._queue.on_earlier = self._rearm
+        self._arm()
+
+    def _rearm(self) -> None:
+        due = self._queue.next_due()
+        if self._handle is not None and due is not None and due < self._expected_ms:
+            self._handle.cancel()
+            self._arm()
+
+    def close(self) -> None:
+        """Stop ticking."""
+        self._is_closed = True
+        if self._handle is not None:
+            self._handle.cancel()
+
+    def _arm(self) -> None:
+        now = self._clock.now_ms()
+        due = self._queue.next_due()
+        delay = TICK_MS if due is None else max(0, min(due - now, TICK_MS))
+        self._expected_ms = now + delay
+        self._handle = self._loop.call_later(delay / 1000, self._tick)
+
+    def _tick(self) -> None:
+        self._handle = None
+        now = self._clock.now_ms()
+        late_ms = now - self._expected_ms
+        if late_ms > TICK_MS:
+            log.warning("loop-stood-still", late_ms=late_ms)
+            self._queue.grant_fresh_start(now)
+        self._loop.call_soon(self._loop.call_soon, self._run)
+
+    def _run(self) -> None:
+        if self._is_closed:
+            return
+        self._queue.run(self._clock.now_ms())
+        self._arm()

@@ -1,0 +1,206 @@
+"""The runtime without a loop or a disk: a toy state machine, a log in memory whose flushes the test finishes, a queue for "soon"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.store import Append, ShardId
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, Reply, RequestContext
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
+from coordinator_server.runtime.timers import TimerQueue
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.record_batch import iter_batches, iter_records
+from tests.support.clock import ManualClock
+
+TOPIC = "__toy"
+CONTEXT = RequestContext("toy", "127.0.0.1", 0, 0)
+
+
+def toy_record(name: str, number: int | None) -> CoordinatorRecord:
+    """Name is number from now on, or gone."""
+    value = None if number is None else OffsetCommitValue(offset=number)
+    return CoordinatorRecord(OffsetCommitKey(group=name), value)
+
+
+class ToySerde:
+    """Records as text."""
+
+    def encode_key(self, record: CoordinatorRecord) -> bytes:
+        return cast(OffsetCommitKey, record.key).group.encode()
+
+    def encode_value(self, record: CoordinatorRecord) -> bytes | None:
+        return None if record.value is None else b"%d" % cast(OffsetCommitValue, record.value).offset
+
+    def decode(self, key: bytes | None, value: bytes | None) -> CoordinatorRecord | None:
+        name = (key or b"").decode()
+        return None if name.startswith("?") else toy_record(name, None if value is None else int(value))
+
+
+class ToyShard:
+    """Numbers by name."""
+
+    def __init__(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> None:
+        self.partition = partition
+        self.timer = timer
+        self.numbers: TimelineDict[str, int] = TimelineDict(registry)
+        self.life: list[str] = []
+
+    def run(
+        self, context: RequestContext, request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]], reply: Reply[Any]
+    ) -> CoordinatorResult[Any]:
+        """Whatever the test asks for."""
+        return request(self, reply)
+
+    def number(self, committed_offset: int, name: str) -> int | None:
+        if name == "refused":
+            raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
+        if name == "broken":
+            raise RuntimeError("a bug")
+        return self.numbers.get_at(name, committed_offset)
+
+    def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
+        name = cast(OffsetCommitKey, record.key).group
+        if name == "poison":
+            raise RuntimeError("a bug in replay")
+        if record.value is None:
+            self.numbers.pop(name, 0)
+        else:
+            self.numbers[name] = cast(OffsetCommitValue, record.value).offset
+
+    def on_loaded(self) -> None:
+        self.life.append("loaded")
+
+    def on_unloaded(self) -> None:
+        self.life.append("unloaded")
+
+
+RUN: WriteOperation[ToyShard, Any, Any] = WriteOperation("toy-run", ToyShard.run)
+
+
+class MemoryStore:
+    """A log in memory. A submit stays open until the test calls ``finish``."""
+
+    def __init__(self) -> None:
+        self.logs: dict[ShardId, list[bytes]] = {}
+        self.ends: dict[ShardId, int] = {}
+        self.open: tuple[Sequence[Append], Callable[[LogError | None], None]] | None = None
+        self.submits: list[list[ShardId]] = []
+        self.damage: LogError | None = None
+
+    def submit(self, appends: Sequence[Append], done: Callable[[LogError | None], None], /) -> None:
+        assert self.open is None, "one submit at a time"
+        for append in appends:
+            assert append.expected_offset == self.end_offset(append.shard)
+        self.submits.append([append.shard for append in appends])
+        self.open = (appends, done)
+
+    def finish(self, failure: LogError | None = None) -> None:
+        """The disk is done."""
+        assert self.open is not None, "nothing is being written"
+        (appends, done), self.open = self.open, None
+        if failure is None:
+            for append in appends:
+                for position, header in iter_batches(append.data):
+                    self.logs.setdefault(append.shard, []).append(append.data[position : position + header.size])
+                    self.ends[append.shard] = header.next_offset
+        done(failure)
+
+    def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
+        yield from self.logs.get(shard, [])
+        if self.damage is not None:
+            raise self.damage
+
+    def end_offset(self, shard: ShardId, /) -> int:
+        return self.ends.get(shard, 0)
+
+    def names(self, partition: int = 0) -> list[str]:
+        """The keys of all durable records of a partition."""
+        batches = self.logs.get(ShardId(TOPIC, partition), [])
+        return [
+            (record.key or b"").decode()
+            for batch in batches
+            for position, header in iter_batches(batch)
+            for record in iter_records(batch, position, header)
+        ]
+
+
+class Outcome:
+    """A Reply that remembers."""
+
+    def __init__(self) -> None:
+        self.response: Any = None
+        self.error: ErrorCode | None = None
+        self.answers = 0
+
+    def complete(self, response: Any, /) -> None:
+        self.response = response
+        self.answers += 1
+
+    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
+        self.error = error
+        self.answers += 1
+
+    @property
+    def is_answered(self) -> bool:
+        return self.answers > 0
+
+
+class ToyRuntime:
+    """A CoordinatorRuntime of toy shards, turned by hand."""
+
+    def __init__(self, *, max_batch_bytes: int = 1 << 20, store: MemoryStore | None = None) -> None:
+        self.store = store or MemoryStore()
+        self.clock = ManualClock()
+        self.timers = TimerQueue()
+        self.fatal: list[LogError] = []
+        self.shards: list[ToyShard] = []
+        self._soon: list[Callable[[], None]] = []
+        self.flusher = Flusher(self.store, self._soon.append, self.fatal.append)
+        services = LoopServices(self.store, self.flusher, self.timers, self.clock, self._soon.append)
+        self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
+            TOPIC, ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes
+        )
+
+    def _build(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> ToyShard:
+        shard = ToyShard(partition=partition, registry=registry, timer=timer)
+        self.shards.append(shard)
+        return shard
+
+    def turn(self) -> None:
+        """One turn of the loop."""
+        soon = self._soon[:]
+        self._soon.clear()
+        for callback in soon:
+            callback()
+
+    def load(self, partition: int = 0, epoch: int = 1) -> ToyShard:
+        """A partition, loaded."""
+        self.runtime.load(partition, epoch)
+        while self._soon:
+            self.turn()
+        return self.shards[-1]
+
+    def write(self, request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]], partition: int = 0) -> Outcome:
+        outcome = Outcome()
+        self.runtime.write(partition, RUN, CONTEXT, request, outcome)
+        return outcome
+
+    def put(self, name: str, number: int | None = 1, partition: int = 0) -> Outcome:
+        """Write one record; the response is the record's name."""
+        return self.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, number)]), partition)
+
+    def number(self, name: str, partition: int = 0) -> int | None:
+        """Read as committed."""
+        return self.runtime.read(partition, ToyShard.number, name)
+
+    def flush(self, failure: LogError | None = None) -> None:
+        """The turn ends, and the disk is done."""
+        self.turn()
+        self.store.finish(failure)

@@ -1,0 +1,124 @@
+"""CatalogShard: which topics can be made, and what replay makes of the records."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import pytest
+
+from coordinator_server.catalog.create import MAX_PARTITIONS_PER_REQUEST
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.config import Config
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import CoordinatorResult, RequestContext
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+from tests.support.runtime import Outcome
+
+CONTEXT = RequestContext("test", "127.0.0.1", 19, 7)
+
+
+class Catalog:
+    def __init__(self) -> None:
+        ids = count(1)
+        self.registry = SnapshotRegistry()
+        timer: Any = None
+        config = Config(num_partitions=3)
+        self.shard = CatalogShard(
+            config=config, registry=self.registry, timer=timer, new_topic_id=lambda: next(ids).to_bytes(16, "big")
+        )
+        self.offset = 0
+
+    def create(self, *topics: CreatableTopic, validate_only: bool = False) -> CreateTopicsResponse:
+        request = CreateTopicsRequest(topics=list(topics), validate_only=validate_only)
+        result: CoordinatorResult[CreateTopicsResponse] = self.shard.create_topics(CONTEXT, request, Outcome())
+        for record in result.records:
+            # Through the bytes, as a restart would read them.
+            decoded = CLUSTER_METADATA_SERDE.decode(None, CLUSTER_METADATA_SERDE.encode_value(record))
+            assert decoded is not None
+            self.shard.replay(self.offset, decoded)
+            self.offset += 1
+        assert isinstance(result.response, CreateTopicsResponse)
+        return result.response
+
+    def error(self, topic: CreatableTopic) -> int:
+        return self.create(topic).topics[0].error_code
+
+
+@pytest.fixture
+def catalog() -> Catalog:
+    return Catalog()
+
+
+def test_a_topic_that_was_made_is_found_by_name_and_by_id(catalog: Catalog) -> None:
+    result = catalog.create(CreatableTopic("orders", 6, 1)).topics[0]
+
+    topic = Topic("orders", (1).to_bytes(16, "big"), 6)
+    assert (result.error_code, result.num_partitions, result.topic_id) == (ErrorCode.NONE, 6, topic.topic_id)
+    assert catalog.shard.topic(LATEST, "orders") == topic
+    assert catalog.shard.topic_by_id(LATEST, topic.topic_id) == topic
+    assert catalog.shard.all_topics(LATEST) == [topic]
+
+
+def test_minus_one_means_the_default(catalog: Catalog) -> None:
+    assert catalog.create(CreatableTopic("orders", -1, -1)).topics[0].num_partitions == 3
+
+
+def test_validate_only_makes_nothing(catalog: Catalog) -> None:
+    assert catalog.create(CreatableTopic("orders", 6, 1), validate_only=True).topics[0].error_code == ErrorCode.NONE
+    assert catalog.shard.topic(LATEST, "orders") is None
+
+
+def test_an_uncommitted_topic_is_not_read(catalog: Catalog) -> None:
+    catalog.registry.snapshot(0)
+    catalog.create(CreatableTopic("orders", 6, 1))
+
+    assert catalog.shard.topic(0, "orders") is None
+    assert catalog.shard.all_topics(0) == []
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "with space", "a/b", "ü", "x" * 250])
+def test_a_name_that_kafka_refuses_is_refused(catalog: Catalog, name: str) -> None:
+    assert catalog.error(CreatableTopic(name, 1, 1)) == ErrorCode.INVALID_TOPIC_EXCEPTION
+
+
+def test_the_servers_own_log_is_no_topic_to_make(catalog: Catalog) -> None:
+    assert catalog.error(CreatableTopic("__consumer_offsets", 1, 1)) == ErrorCode.INVALID_TOPIC_EXCEPTION
+
+
+def test_a_topic_is_made_once(catalog: Catalog) -> None:
+    catalog.create(CreatableTopic("orders", 1, 1))
+
+    assert catalog.error(CreatableTopic("orders", 1, 1)) == ErrorCode.TOPIC_ALREADY_EXISTS
+
+
+def test_a_name_twice_in_a_request_is_refused_and_the_others_are_made(catalog: Catalog) -> None:
+    response = catalog.create(CreatableTopic("a", 1, 1), CreatableTopic("b", 1, 1), CreatableTopic("a", 2, 1))
+
+    assert {topic.name: topic.error_code for topic in response.topics} == {"a": ErrorCode.INVALID_REQUEST, "b": ErrorCode.NONE}
+
+
+@pytest.mark.parametrize(
+    ("partitions", "replicas", "error"),
+    [(0, 1, ErrorCode.INVALID_PARTITIONS), (-2, 1, ErrorCode.INVALID_PARTITIONS), (1, 2, ErrorCode.INVALID_REPLICATION_FACTOR)],
+)
+def test_counts_that_cannot_be_are_refused(catalog: Catalog, partitions: int, replicas: int, error: ErrorCode) -> None:
+    assert catalog.error(CreatableTopic("orders", partitions, replicas)) == error
+
+
+def test_an_explicit_assignment_counts_the_partitions(catalog: Catalog) -> None:
+    assigned = [CreatableReplicaAssignment(0, [1]), CreatableReplicaAssignment(1, [1])]
+
+    assert catalog.create(CreatableTopic("orders", -1, -1, assigned)).topics[0].num_partitions == 2
+    assert catalog.error(CreatableTopic("gaps", -1, -1, [CreatableReplicaAssignment(1, [1])])) == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert catalog.error(CreatableTopic("two", -1, -1, [CreatableReplicaAssignment(0, [1, 2])])) == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert catalog.error(CreatableTopic("both", 2, -1, assigned)) == ErrorCode.INVALID_REQUEST
+
+
+def test_one_request_makes_a_bounded_number_of_partitions(catalog: Catalog) -> None:
+    with pytest.raises(CoordinatorError, match="POLICY_VIOLATION"):
+        catalog.create(CreatableTopic("a", MAX_PARTITIONS_PER_REQUEST, 1), CreatableTopic("b", 1, 1))

@@ -1,0 +1,135 @@
+"""Timeline containers: reads as of an epoch, and the way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineSet, TimelineValue
+
+
+def test_a_value_can_be_read_as_of_each_open_snapshot() -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    state["a"] = 1
+    registry.snapshot(10)
+    state["a"] = 2
+    registry.snapshot(20)
+    state["a"] = 3
+
+    assert [state.get_at("a", 10), state.get_at("a", 20), state.get_at("a", 30), state["a"]] == [1, 2, 3, 3]
+
+
+def test_a_key_that_came_later_is_absent_before() -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    registry.snapshot(10)
+    state["a"] = 1
+
+    assert state.get_at("a", 10, default=-1) == -1
+    assert list(state.items_at(10)) == []
+
+
+def test_a_deleted_key_is_there_before() -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    state["a"] = state["b"] = 1
+    registry.snapshot(10)
+    del state["a"]
+    state.pop("b")
+
+    assert dict(state) == {}
+    assert dict(state.items_at(10)) == {"a": 1, "b": 1}
+
+
+def test_revert_takes_back_every_container_of_the_registry() -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    names = TimelineSet[str](registry)
+    count = TimelineValue(registry, 0)
+    registry.snapshot(10)
+    state["a"] = 1
+    names.add("a")
+    count.set(5)
+    registry.snapshot(20)
+    state["a"] = 2
+    names.discard("a")
+    count.set(6)
+
+    registry.revert_to(20)
+    assert (dict(state), set(names), count.value) == ({"a": 1}, {"a"}, 5)
+    registry.revert_to(10)
+    assert (dict(state), set(names), count.value) == ({}, set(), 0)
+    assert registry.epochs == []
+
+
+def test_deleted_snapshots_no_longer_cost_a_write() -> None:
+    registry = SnapshotRegistry()
+    registry.snapshot(10)
+    registry.snapshot(20)
+
+    registry.delete_up_to(20)
+    assert registry.epochs == [20]
+    registry.delete_up_to(21)
+    assert registry.newest is None
+
+
+def test_snapshots_only_go_forward() -> None:
+    registry = SnapshotRegistry()
+    registry.snapshot(10)
+    registry.snapshot(10)
+
+    assert registry.epochs == [10]
+    with pytest.raises(ValueError, match="older than the newest"):
+        registry.snapshot(9)
+
+
+@pytest.mark.parametrize("mutate", [lambda d: d.clear(), lambda d: d.update(a=1), lambda d: d.setdefault("a", 1), lambda d: d.popitem()])
+def test_changes_that_no_snapshot_would_note_are_refused(mutate: Any) -> None:
+    with pytest.raises(TypeError):
+        mutate(TimelineDict(SnapshotRegistry()))
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("set"), st.integers(0, 4), st.integers()),
+        st.tuples(st.just("delete"), st.integers(0, 4)),
+        st.just(("snapshot",)),
+        st.tuples(st.just("revert"), st.integers(0, 9)),
+        st.tuples(st.just("forget"), st.integers(0, 9)),
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_equal_to_copies_of_the_whole_state(steps: list[tuple[Any, ...]]) -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[int, int] = TimelineDict(registry)
+    copies: dict[int, dict[int, int]] = {}
+    epoch = 0
+    for name, *args in steps:
+        match name:
+            case "set":
+                state[args[0]] = args[1]
+            case "delete":
+                state.pop(args[0], None)
+            case "snapshot":
+                epoch += 1
+                registry.snapshot(epoch)
+                copies[epoch] = dict(state)
+            case "revert" if copies:
+                target = sorted(copies)[args[0] % len(copies)]
+                registry.revert_to(target)
+                assert dict(state) == copies[target]
+                copies = {at: copy for at, copy in copies.items() if at < target}
+            case "forget" if copies:
+                target = sorted(copies)[args[0] % len(copies)]
+                registry.delete_up_to(target)
+                copies = {at: copy for at, copy in copies.items() if at >= target}
+        for at, copy in copies.items():
+            assert dict(state.items_at(at)) == copy
+            assert all(state.get_at(key, at) == copy.get(key) for key in range(5))

@@ -1,0 +1,144 @@
+"""TimerQueue and ShardTimers: the rules of CoordinatorTimer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.runtime.timers import ShardTimers, TimerQueue
+from tests.support.clock import ManualClock
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.queue = TimerQueue()
+        self.fired: list[Any] = []
+        self.timers = ShardTimers(self.queue, self.clock, lambda operation: self.fired.append(operation().response))
+
+    def schedule(self, key: str, delay_ms: int) -> None:
+        self.timers.schedule(key, delay_ms, lambda: CoordinatorResult(key))
+
+    def pass_time(self, ms: int) -> list[Any]:
+        self.clock.advance(ms)
+        self.queue.run(self.clock.now_ms())
+        fired, self.fired = self.fired, []
+        return fired
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_a_timer_fires_once_when_its_delay_is_over(bench: Bench) -> None:
+    bench.schedule("a", 100)
+
+    assert [bench.pass_time(99), bench.pass_time(1), bench.pass_time(1000)] == [[], ["a"], []]
+
+
+def test_timers_fire_in_order_of_their_deadlines(bench: Bench) -> None:
+    bench.schedule("late", 200)
+    bench.schedule("early", 100)
+
+    assert bench.pass_time(300) == ["early", "late"]
+
+
+def test_rescheduling_later_moves_the_deadline(bench: Bench) -> None:
+    bench.schedule("a", 100)
+    bench.pass_time(90)
+    bench.schedule("a", 100)
+
+    assert [bench.pass_time(99), bench.pass_time(1)] == [[], ["a"]]
+
+
+def test_rescheduling_earlier_moves_the_deadline(bench: Bench) -> None:
+    bench.schedule("a", 1000)
+    bench.schedule("a", 10)
+
+    assert [bench.pass_time(10), bench.pass_time(5000)] == [["a"], []]
+
+
+def test_a_cancelled_timer_never_fires(bench: Bench) -> None:
+    bench.schedule("a", 100)
+    bench.timers.cancel("a")
+    bench.timers.cancel("never there")
+
+    assert bench.pass_time(1000) == []
+    assert not bench.timers.is_scheduled("a")
+
+
+def test_a_timer_scheduled_again_after_a_cancel_fires_once(bench: Bench) -> None:
+    bench.schedule("a", 100)
+    bench.timers.cancel("a")
+    bench.schedule("a", 100)
+
+    assert bench.pass_time(1000) == ["a"]
+
+
+def test_an_operation_may_schedule_its_own_timer_again(bench: Bench) -> None:
+    def again() -> CoordinatorResult[Any]:
+        bench.timers.schedule("a", 100, again)
+        return CoordinatorResult("again")
+
+    bench.timers.schedule("a", 100, again)
+
+    assert [bench.pass_time(100), bench.pass_time(99), bench.pass_time(1)] == [["again"], [], ["again"]]
+
+
+def test_an_operation_may_cancel_a_timer_that_is_due_too(bench: Bench) -> None:
+    def first() -> CoordinatorResult[Any]:
+        bench.timers.cancel("second")
+        return CoordinatorResult("first")
+
+    bench.timers.schedule("first", 10, first)
+    bench.schedule("second", 20)
+
+    assert bench.pass_time(100) == ["first"]
+
+
+def test_a_fresh_start_gives_every_armed_timer_its_whole_delay_again(bench: Bench) -> None:
+    bench.schedule("a", 100)
+    bench.clock.advance(5000)
+    bench.queue.grant_fresh_start(bench.clock.now_ms())
+    bench.clock.advance(1)
+    bench.schedule("armed later", 50)
+
+    assert [bench.pass_time(49), bench.pass_time(1), bench.pass_time(48), bench.pass_time(1)] == [[], ["armed later"], [], ["a"]]
+
+
+def test_a_jump_of_the_wall_clock_fires_nothing(bench: Bench) -> None:
+    bench.schedule("a", 100)
+    bench.clock.jump_wall(365 * 24 * 3600 * 1000)
+
+    assert bench.pass_time(0) == []
+
+
+def test_the_unload_of_a_shard_cancels_all_of_its_timers(bench: Bench) -> None:
+    bench.schedule("a", 100)
+    bench.schedule("b", 200)
+    bench.timers.cancel_all()
+
+    assert bench.pass_time(1000) == []
+    assert len(bench.queue) == 0
+
+
+def test_cancelled_timers_do_not_pile_up(bench: Bench) -> None:
+    for turn in range(10_000):
+        bench.schedule(f"member-{turn}", 3_600_000)
+        bench.timers.cancel(f"member-{turn}")
+
+    assert len(bench.queue) == 0
+    assert len(bench.queue._heap) < 200
+
+
+def test_whoever_waits_is_told_when_an_earlier_timer_comes(bench: Bench) -> None:
+    told = []
+    bench.queue.on_earlier = lambda: told.append(bench.queue.next_due())
+    bench.schedule("a", 1000)
+    bench.schedule("b", 2000)
+    bench.schedule("c", 10)
+
+    assert told == [1_001_000, 1_000_010]

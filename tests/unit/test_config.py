@@ -1,0 +1,49 @@
+"""Properties: Kafka's names, checked values, errors that say what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator_server.config import Config, ConfigError, declared_topics, load, parse_overrides
+
+
+def test_properties_have_kafkas_names() -> None:
+    config = load({"group.initial.rebalance.delay.ms": "0", "auto.create.topics.enable": "false"})
+
+    assert config.group_initial_rebalance_delay_ms == 0
+    assert config.auto_create_topics_enable is False
+    assert config.group_max_session_timeout_ms == Config().group_max_session_timeout_ms
+
+
+def test_an_unknown_property_is_refused_with_the_nearest_known_one() -> None:
+    with pytest.raises(ConfigError, match=r"unknown property num.partition; did you mean num.partitions\?"):
+        load({"num.partition": "1"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("num.partitions", "many"), ("num.partitions", "0"), ("log.flush", "never"), ("node.id", "-1")]
+)
+def test_an_unusable_value_is_refused_by_name(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}={value}: "):
+        load({name: value})
+
+
+def test_the_last_override_of_a_name_wins() -> None:
+    assert parse_overrides(["num.partitions=1", "num.partitions = 2"]) == {"num.partitions": "2"}
+
+
+@pytest.mark.parametrize("override", ["num.partitions", "=1", ""])
+def test_an_override_is_name_equals_value(override: str) -> None:
+    with pytest.raises(ConfigError, match="takes name=value"):
+        parse_overrides([override])
+
+
+def test_topics_are_declared_with_or_without_a_partition_count() -> None:
+    assert declared_topics(Config(topics="orders:6, payments", num_partitions=3)) == {"orders": 6, "payments": 3}
+    assert declared_topics(Config()) == {}
+
+
+@pytest.mark.parametrize("topics", ["orders:x", ":3", "orders:0", "orders:-1"])
+def test_a_malformed_declaration_of_topics_is_refused(topics: str) -> None:
+    with pytest.raises(ConfigError, match="is not name or name:partitions"):
+        declared_topics(Config(topics=topics))
