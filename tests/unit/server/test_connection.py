@@ -1,0 +1,207 @@
+"""Connection and Dispatcher: order, bounds, back-pressure, and what a peer gets that is wrong."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.apis.brokers import refuse_api_versions
+from coordinator_server.server.apis.groups import refuse_heartbeat
+from coordinator_server.server.connection import Connection, PendingReply
+from coordinator_server.server.dispatch import Api, Dispatcher
+from protocol.api import APIS
+from protocol.error_codes import ErrorCode
+from protocol.frames import FrameSplitter, decode_response, encode_request
+from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from tests.support.transport import MemoryTransport
+
+HEARTBEAT, API_VERSIONS = 12, 18
+MAX_FRAME_BYTES = 10_000
+MAX_WAITING = 5
+
+
+class Peer:
+    """A client on one connection to a server whose heartbeats are answered by hand."""
+
+    def __init__(self) -> None:
+        self.transport = MemoryTransport()
+        self.parked: list[PendingReply] = []
+        self.later: list[Connection] = []
+        self.closed: list[Connection] = []
+        self.handle: Callable[[RequestContext, Any, PendingReply], None] = lambda context, request, reply: self.parked.append(reply)
+        apis = [
+            Api.of(APIS[HEARTBEAT], lambda context, request, reply: self.handle(context, request, reply), refuse_heartbeat),
+            Api.of(APIS[API_VERSIONS], lambda context, request, reply: reply.complete(ApiVersionsResponse()), refuse_api_versions),
+        ]
+        self.connection = Connection(Dispatcher(apis), self.later.append, self.closed.append, MAX_FRAME_BYTES, MAX_WAITING)
+        self.connection.connection_made(self.transport)
+
+    def send(self, *correlation_ids: int) -> None:
+        self.connection.data_received(b"".join(heartbeat(correlation_id) for correlation_id in correlation_ids))
+
+    def turn(self) -> None:
+        """The turn of the loop ends."""
+        later = list(dict.fromkeys(self.later))
+        self.later.clear()
+        for connection in later:
+            connection.write()
+
+    def answers(self) -> list[tuple[int, int]]:
+        """Correlation id and error of every answer so far."""
+        frames = FrameSplitter(1 << 20).feed(b"".join(self.transport.writes))
+        decoded = [decode_response(HEARTBEAT, 4, frame) for frame in frames]
+        return [(correlation_id, message.error_code) for correlation_id, message in decoded if isinstance(message, HeartbeatResponse)]
+
+
+def heartbeat(correlation_id: int) -> bytes:
+    return encode_request(HEARTBEAT, 4, correlation_id, "client", HeartbeatRequest("group", 1, "member"))
+
+
+@pytest.fixture
+def peer() -> Peer:
+    return Peer()
+
+
+def test_a_request_cut_anywhere_is_one_request(peer: Peer) -> None:
+    for byte in heartbeat(7):
+        peer.connection.data_received(bytes([byte]))
+
+    assert [reply.request.member_id for reply in peer.parked] == ["member"]
+    assert peer.parked[0].context == RequestContext("client", "192.0.2.1", HEARTBEAT, 4)
+
+
+def test_answers_leave_in_the_order_of_their_requests(peer: Peer) -> None:
+    peer.send(1, 2, 3)
+    first, second, third = peer.parked
+    third.complete(HeartbeatResponse())
+    second.complete(HeartbeatResponse(error_code=27))
+    peer.turn()
+    assert peer.transport.writes == []
+
+    first.complete(HeartbeatResponse())
+    peer.turn()
+    assert peer.answers() == [(1, 0), (2, 27), (3, 0)]
+
+
+def test_what_is_answered_in_a_pass_leaves_in_one_write(peer: Peer) -> None:
+    peer.handle = lambda context, request, reply: reply.complete(HeartbeatResponse())
+    peer.send(1, 2, 3)
+
+    assert len(peer.transport.writes) == 1
+    assert peer.answers() == [(1, 0), (2, 0), (3, 0)]
+
+
+def test_what_is_answered_later_leaves_in_one_write_at_the_end_of_the_turn(peer: Peer) -> None:
+    peer.send(1, 2, 3)
+    for reply in peer.parked:
+        reply.complete(HeartbeatResponse())
+    assert peer.transport.writes == []
+
+    peer.turn()
+    assert len(peer.transport.writes) == 1
+
+
+def test_a_refusal_is_the_apis_own_response(peer: Peer) -> None:
+    def refuse(context: RequestContext, request: Any, reply: PendingReply) -> None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+
+    peer.handle = refuse
+    peer.send(1)
+
+    assert peer.answers() == [(1, ErrorCode.UNKNOWN_MEMBER_ID)]
+
+
+def test_a_bug_in_a_handler_is_unknown_server_error_and_the_connection_lives(peer: Peer) -> None:
+    peer.handle = lambda context, request, reply: 1 // 0  # type: ignore[return-value]
+    peer.send(1)
+    peer.handle = lambda context, request, reply: reply.complete(HeartbeatResponse())
+    peer.send(2)
+
+    assert peer.answers() == [(1, ErrorCode.UNKNOWN_SERVER_ERROR), (2, 0)]
+
+
+def test_too_many_waiting_requests_stop_the_reading_until_they_are_answered(peer: Peer) -> None:
+    peer.send(*range(1, 9))
+    assert peer.transport.is_reading_paused
+    assert len(peer.parked) == MAX_WAITING
+
+    for reply in peer.parked[:]:
+        reply.complete(HeartbeatResponse())
+    peer.turn()
+    assert len(peer.parked) == 8
+    assert not peer.transport.is_reading_paused
+
+
+def test_a_peer_that_does_not_read_is_not_read_from(peer: Peer) -> None:
+    peer.connection.pause_writing()
+    assert peer.transport.is_reading_paused
+    peer.send(1)
+    assert peer.parked == []
+
+    peer.connection.resume_writing()
+    assert not peer.transport.is_reading_paused
+    assert len(peer.parked) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        struct.pack(">i", -1),
+        struct.pack(">i", MAX_FRAME_BYTES + 1),
+        struct.pack(">i", 3) + b"abc",
+        struct.pack(">ihhi", 8, 9999, 0, 1),
+        struct.pack(">ihhi", 8, HEARTBEAT, 99, 1),
+        struct.pack(">ihhi", 8, HEARTBEAT, 4, 1),
+        b"GET / HTTP/1.1\r\n\r\n",
+    ],
+    ids=["negative length", "too long", "no header", "unknown api", "unknown version", "truncated", "another protocol"],
+)
+def test_a_peer_that_makes_no_sense_is_hung_up_on(peer: Peer, data: bytes) -> None:
+    peer.connection.data_received(data)
+
+    assert peer.transport.is_closed
+    assert peer.transport.writes == []
+
+
+def test_what_was_answered_before_the_nonsense_still_leaves(peer: Peer) -> None:
+    peer.handle = lambda context, request, reply: reply.complete(HeartbeatResponse())
+    peer.connection.data_received(heartbeat(1) + struct.pack(">ihhi", 8, 9999, 0, 1))
+
+    assert peer.answers() == [(1, 0)]
+    assert peer.transport.is_closed
+
+
+def test_an_unknown_version_of_api_versions_is_told_in_version_0_which_are_known(peer: Peer) -> None:
+    frame = encode_request(API_VERSIONS, 4, 5, "client", ApiVersionsRequest("client", "1"))
+    peer.connection.data_received(frame[:6] + struct.pack(">h", 99) + frame[8:])
+
+    (answer,) = FrameSplitter(1 << 20).feed(peer.transport.writes[0])
+    correlation_id, response = decode_response(API_VERSIONS, 0, answer)
+    assert isinstance(response, ApiVersionsResponse)
+    assert (correlation_id, response.error_code) == (5, ErrorCode.UNSUPPORTED_VERSION)
+    assert [(api.api_key, api.min_version, api.max_version) for api in response.api_keys] == [(API_VERSIONS, 0, 4)]
+    assert not peer.transport.is_closed
+
+
+def test_an_answer_to_a_peer_that_is_gone_goes_nowhere(peer: Peer) -> None:
+    peer.send(1)
+    peer.connection.connection_lost(None)
+    peer.parked[0].complete(HeartbeatResponse())
+    peer.turn()
+
+    assert peer.transport.writes == []
+    assert peer.closed == [peer.connection]
+
+
+def test_a_request_is_answered_once(peer: Peer) -> None:
+    peer.send(1)
+    peer.parked[0].complete(HeartbeatResponse())
+
+    with pytest.raises(AssertionError, match="answered twice"):
+        peer.parked[0].complete(HeartbeatResponse())
