@@ -1,0 +1,190 @@
+"""The bytes of the journal: heads, frames and entries, written and read back.
+
+    head    magic 8 | length u32 | crc u32 | generation u64 | replay_from u64 | sequence u64 | salt u64 | is_synced u8 | count u32 | ends
+    end     topic length u16 | topic | partition i32 | segment i64 | size i64 | offset i64
+    frame   magic 4 | generation u64 | sequence u64 | length u32 | crc u32 | entries      at the next multiple of 512 bytes
+    entry   topic length u16 | topic | partition i32 | offset i64 | length u32 | record batches
+
+*Generation* counts uses of files; *sequence* counts frames, over all files. A frame's CRC covers everything but its magic and
+starts from its head's CRC, which covers a random salt: no frame of an earlier use, and nothing a client puts into a batch,
+parses as a continuation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct as Layout
+from typing import Final, NamedTuple
+
+from crc32c import crc32c
+from msgspec import Struct
+
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.store import ShardId
+
+SECTOR: Final = 512
+FRAME_BYTES: Final = 28  # before the entries
+_FRAME_MAGIC: Final = b"jFrm"
+_HEAD_MAGIC: Final = b"jHead\0\0\1"
+_PREFIX: Final = Layout(">8sII")
+_HEAD: Final = Layout(">QQQQ?I")
+_NAME: Final = Layout(">H")
+_END: Final = Layout(">qqq")
+_FRAME: Final = Layout(">QQII")  # after the magic
+_CHECKED: Final = Layout(">QQI")
+_GENERATION: Final = Layout(">Q")
+_PARTITION: Final = Layout(">i")
+_ENTRY: Final = Layout(">qI")
+
+
+class ShardEnd(NamedTuple):
+    """How far a shard is durable in its segments: ``size`` bytes of the active ``segment``, and the offset that comes next."""
+
+    shard: ShardId
+    segment: int
+    size: int
+    offset: int
+
+
+class Entry(NamedTuple):
+    """Batches of one shard in a frame."""
+
+    shard: ShardId
+    offset: int
+    data: bytes
+
+
+class Head(Struct, frozen=True):
+    """What a journal file begins with. ``ends`` covers every frame before ``sequence``, the first of generation ``replay_from``."""
+
+    generation: int
+    replay_from: int
+    sequence: int
+    salt: int
+    ends: tuple[ShardEnd, ...]
+    is_synced: bool = True
+
+
+def aligned(position: int) -> int:
+    """Where the next sector begins: a torn sector never holds bytes of two frames."""
+    return -(-position // SECTOR) * SECTOR
+
+
+def shard_prefix(shard: ShardId) -> bytes:
+    """How a shard is named in heads and frames."""
+    topic = shard.topic.encode()
+    return _NAME.pack(len(topic)) + topic + _PARTITION.pack(shard.partition)
+
+
+def entry_header(prefix: bytes, offset: int, length: int) -> bytes:
+    """What comes before the batches of an entry."""
+    return prefix + _ENTRY.pack(offset, length)
+
+
+def encode_frame(generation: int, sequence: int, seed: int, content: bytes) -> bytes:
+    checked = _CHECKED.pack(generation, sequence, len(content))
+    crc: int = crc32c(content, crc32c(checked, seed))
+    return b"".join((_FRAME_MAGIC, checked, crc.to_bytes(4, "big"), content))
+
+
+def encode_head(head: Head) -> tuple[bytes, int]:
+    """The bytes of a head, and the CRC that its frames start from."""
+    parts = [_HEAD.pack(head.generation, head.replay_from, head.sequence, head.salt, head.is_synced, len(head.ends))]
+    for end in head.ends:
+        parts += (shard_prefix(end.shard), _END.pack(end.segment, end.size, end.offset))
+    body = b"".join(parts)
+    crc: int = crc32c(body)
+    return _PREFIX.pack(_HEAD_MAGIC, len(body), crc) + body, crc
+
+
+def decode_head(data: bytes) -> tuple[Head, int, int] | None:
+    """The head, the CRC its frames start from, and where they start; None for anything but a whole head."""
+    if len(data) < _PREFIX.size:
+        return None
+    magic, length, crc = _PREFIX.unpack_from(data)
+    end = _PREFIX.size + length
+    body = memoryview(data)[_PREFIX.size : end]
+    if magic != _HEAD_MAGIC or len(body) != length or crc32c(body) != crc:
+        return None
+    generation, replay_from, sequence, salt, is_synced, count = _HEAD.unpack_from(data, _PREFIX.size)
+    position = _PREFIX.size + _HEAD.size
+    ends = []
+    for _ in range(count):
+        shard, position = _decode_shard(data, position)
+        ends.append(ShardEnd(shard, *_END.unpack_from(data, position)))
+        position += _END.size
+    return Head(generation, replay_from, sequence, salt, tuple(ends), is_synced), crc, aligned(end)
+
+
+class FrameReader:
+    """The frames of one file. After ``contents`` is exhausted ``position`` is where the next frame would be."""
+
+    def __init__(self, path: str, data: bytes, head: Head, seed: int, position: int) -> None:
+        self.path = path
+        self.position = position
+        self._data = data
+        self._head = head
+        self._seed = seed
+
+    def contents(self, sequence: int) -> Iterator[tuple[int, bytes]]:
+        """Sequence and content of each frame. DamagedLog when the frames end before one that is whole: only the last can be torn."""
+        while frame := self._frame_at(self.position):
+            yield frame
+            sequence = frame[0] + 1
+            self.position = aligned(self.position + FRAME_BYTES + len(frame[1]))
+        if self._head.is_synced:
+            self._refuse_later_frames(sequence)
+
+    def _frame_at(self, position: int) -> tuple[int, bytes] | None:
+        data = self._data
+        if data[position : position + 4] != _FRAME_MAGIC or position + FRAME_BYTES > len(data):
+            return None
+        generation, sequence, length, crc = _FRAME.unpack_from(data, position + 4)
+        end = position + FRAME_BYTES + length
+        if generation != self._head.generation or end > len(data):
+            return None
+        content = data[position + FRAME_BYTES : end]
+        if crc32c(content, crc32c(data[position + 4 : position + 4 + _CHECKED.size], self._seed)) != crc:
+            return None
+        return sequence, content
+
+    def _refuse_later_frames(self, sequence: int) -> None:
+        needle = _FRAME_MAGIC + _GENERATION.pack(self._head.generation)
+        position = self._data.find(needle, self.position)
+        while position >= 0:
+            frame = self._frame_at(position) if position % SECTOR == 0 else None
+            if frame is not None and frame[0] >= sequence:
+                raise DamagedLog(
+                    self.path, self.position, f"frame {sequence} is damaged, and frame {frame[0]} at byte {position} is whole"
+                )
+            position = self._data.find(needle, position + 1)
+
+
+def newest_frame_generation(data: bytes) -> int:
+    """The newest generation that a frame in a file without a head claims to be of; -1 when there is none."""
+    newest = -1
+    position = data.find(_FRAME_MAGIC)
+    while 0 <= position <= len(data) - FRAME_BYTES:
+        if position % SECTOR == 0:
+            newest = max(newest, _GENERATION.unpack_from(data, position + 4)[0])
+        position = data.find(_FRAME_MAGIC, position + 1)
+    return newest
+
+
+def decode_entries(content: bytes) -> Iterator[Entry]:
+    """The entries of a frame."""
+    position = 0
+    while position < len(content):
+        shard, position = _decode_shard(content, position)
+        offset, length = _ENTRY.unpack_from(content, position)
+        start = position + _ENTRY.size
+        position = start + length
+        yield Entry(shard, offset, content[start:position])
+
+
+def _decode_shard(data: bytes, position: int) -> tuple[ShardId, int]:
+    (length,) = _NAME.unpack_from(data, position)
+    start = position + _NAME.size
+    end = start + length
+    (partition,) = _PARTITION.unpack_from(data, end)
+    return ShardId(data[start:end].decode(), partition), end + _PARTITION.size

@@ -1,0 +1,69 @@
+"""``meta.properties``: what a data directory is, made once and checked at every start.
+
+Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory.
+"""
+
+from __future__ import annotations
+
+import base64
+
+from msgspec import Struct
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.storage import Storage, read_file, replace_file
+
+FORMAT = 1
+NAME = "meta.properties"
+
+
+class Meta(Struct, frozen=True):
+    """The identity of a data directory."""
+
+    cluster_id: str
+    node_id: int
+    offsets_topic_num_partitions: int
+
+
+def open_meta(storage: Storage, data_dir: str, *, node_id: int, offsets_topic_num_partitions: int) -> Meta:
+    """Read the directory's identity, or give it one. LogError when it is not the one that is asked for."""
+    path = f"{data_dir}/{NAME}"
+    if not storage.exists(path):
+        cluster_id = base64.urlsafe_b64encode(storage.random(16)).decode().rstrip("=")
+        meta = Meta(cluster_id, node_id, offsets_topic_num_partitions)
+        replace_file(storage, path, _encode(meta))
+        return meta
+    meta = _decode(path, read_file(storage, path))
+    asked = {
+        "node.id": (meta.node_id, node_id),
+        "offsets.topic.num.partitions": (meta.offsets_topic_num_partitions, offsets_topic_num_partitions),
+    }
+    for name, (made_with, wanted) in asked.items():
+        if made_with != wanted:
+            raise LogError(
+                f"{data_dir} was made with {name}={made_with}, not {wanted}: start with {name}={made_with}, or another data directory"
+            )
+    return meta
+
+
+def _encode(meta: Meta) -> bytes:
+    lines = (
+        f"version={FORMAT}",
+        f"cluster.id={meta.cluster_id}",
+        f"node.id={meta.node_id}",
+        f"offsets.topic.num.partitions={meta.offsets_topic_num_partitions}",
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _decode(path: str, data: bytes) -> Meta:
+    try:
+        lines = (line.strip() for line in data.decode().splitlines())
+        found = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        version = int(found["version"])
+        if version != FORMAT:
+            raise LogError(
+                f"{path} has format version {version}, this server knows version {FORMAT} only: use the server that wrote it"
+            )
+        return Meta(found["cluster.id"], int(found["node.id"]), int(found["offsets.topic.num.partitions"]))
+    except (KeyError, ValueError) as error:
+        raise LogError(f"{path} cannot be read ({error}): restore it, it names what the directory holds") from error

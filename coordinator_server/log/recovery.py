@@ -1,0 +1,233 @@
+"""What a data directory holds after whatever happened to it: the durable ends, the journals on top of them.
+
+For each shard the newest journal head that names it says how far its segments are durable (``end``), and the frames say what comes
+after. Recovery makes the segments say the same, and syncs them; what is right already is left alone, so doing it twice changes
+nothing, and a sealed segment that somebody reads at the moment stays as it is.
+
+    before the end    was durable: shorter files are damage. The content is verified when it is read
+    after the end     is what the frames say, from one segment to the next where there are files that start at those offsets
+    after the frames  only durable batches are ever written to segments: whole ones that continue the log stay, the rest is a torn tail
+
+A shard that no journal knows (a restored copy) is read through its last segment: a torn tail is cut, damage before it refuses to start.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from coordinator_server.log import journal
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.frames import Entry, ShardEnd
+from coordinator_server.log.layers import newest_valid_layer
+from coordinator_server.log.reading import Span, read_span
+from coordinator_server.log.segments import SUFFIX, SegmentState, end_of_batches, segment_path
+from coordinator_server.log.storage import File, Storage, sync_dir, sync_file, write_all
+from coordinator_server.log.store import ShardId
+from protocol.errors import DecodeError
+from protocol.record_batch import HEADER_SIZE, read_header
+
+JOURNALS: Final = "journal"
+_SHARD_NAME: Final = re.compile(r"(.+)-(\d+)")
+_SEGMENT_NAME: Final = re.compile(r"(\d{20})" + re.escape(SUFFIX))
+_LOOP_NAME: Final = re.compile(r"loop-(\d+)")
+
+
+class Recovered(Struct):
+    """A consistent data directory: all that was acknowledged is in synced segments."""
+
+    shards: dict[ShardId, SegmentState]
+    journals: dict[int, journal.Found]
+
+
+def journal_dir(data_dir: str, loop_index: int) -> str:
+    return f"{data_dir}/{JOURNALS}/loop-{loop_index}"
+
+
+def recover(storage: Storage, data_dir: str) -> Recovered:
+    """Bring every shard's segments up to the journals of all loops. DamagedLog when that cannot be done without losing something."""
+    journals = {loop: journal.find(storage, journal_dir(data_dir, loop)) for loop in _loops(storage, data_dir)}
+    ends: dict[ShardId, ShardEnd] = {}
+    entries: dict[ShardId, list[Entry]] = {}
+    for found in journals.values():
+        for end in found.head.ends if found.head else ():
+            ends[end.shard] = max(end, ends.get(end.shard, end), key=lambda each: (each.offset, each.segment))
+        for entry in found.entries:
+            entries.setdefault(entry.shard, []).append(entry)
+    shards = {}
+    for shard in sorted({*_shards(storage, data_dir), *entries, *ends}):
+        directory = f"{data_dir}/{shard}"
+        bases = segment_bases(storage, directory)
+        later = sorted(entries.get(shard, ()), key=lambda entry: entry.offset)
+        known = ends.get(shard) or (ShardEnd(shard, later[0].offset, 0, later[0].offset) if later else None)
+        state = _Rebuild(storage, directory, bases, known).run(later) if known else _read_last(storage, directory, bases)
+        shards[shard] = _with_layer(directory, state)
+    return Recovered(shards, journals)
+
+
+def segment_bases(storage: Storage, directory: str) -> list[int]:
+    """The offsets that the segments of a shard start at."""
+    return [int(name[1]) for found in storage.list(directory) if (name := _SEGMENT_NAME.fullmatch(found))]
+
+
+def _loops(storage: Storage, data_dir: str) -> list[int]:
+    names = (_LOOP_NAME.fullmatch(name) for name in storage.list(f"{data_dir}/{JOURNALS}"))
+    return sorted(int(name[1]) for name in names if name)
+
+
+def _shards(storage: Storage, data_dir: str) -> Iterator[ShardId]:
+    for found in storage.list(data_dir):
+        name = _SHARD_NAME.fullmatch(found)
+        if name:
+            yield ShardId(name[1], int(name[2]))
+
+
+def _with_layer(directory: str, state: SegmentState) -> SegmentState:
+    """A shard of which only a layer is there goes on where the layer ends."""
+    layer = newest_valid_layer(Path(directory))
+    if layer is None or layer.to_offset <= state.end:
+        return state
+    return SegmentState([*state.bases, layer.to_offset] if state.bases else [], 0, layer.to_offset)
+
+
+def _read_last(storage: Storage, directory: str, bases: list[int]) -> SegmentState:
+    """A shard that no journal knows: where its last segment ends."""
+    if not bases:
+        return SegmentState([], 0, 0)
+    path = segment_path(directory, bases[-1])
+    whole = storage.size(path)
+    size, end = 0, bases[-1]
+    try:
+        for batch in read_span(storage, Span(path, end, 0, whole)):
+            size, end = batch.position + batch.header.size, batch.header.next_offset
+    except DamagedLog:
+        if not _is_torn(storage, path, size):
+            raise
+        _cut(storage, path, size)
+    return SegmentState(bases, size, end)
+
+
+def _is_torn(storage: Storage, path: str, position: int) -> bool:
+    """Whether what starts there is the last thing in the file, or was never written."""
+    file = storage.open(path)
+    try:
+        rest = file.pread(file.size() - position, position)
+    finally:
+        file.close()
+    try:
+        return read_header(rest).size >= len(rest)
+    except DecodeError:
+        return len(rest) < HEADER_SIZE or not any(rest)
+
+
+def _cut(storage: Storage, path: str, size: int) -> None:
+    file = storage.open(path)
+    try:
+        file.truncate(size)
+        sync_file(file)
+    finally:
+        file.close()
+
+
+class _Rebuild:
+    """One shard, from its durable end on: ``segment`` holds ``size`` bytes, then come ``batches``, then the log is at ``offset``."""
+
+    def __init__(self, storage: Storage, directory: str, bases: list[int], end: ShardEnd) -> None:
+        self.storage = storage
+        self.directory = directory
+        self.segment, self.size, self.offset = end.segment, end.size, end.offset
+        self.batches: list[bytes] = []
+        self.bases = [base for base in bases if base <= end.segment]
+        self.later = [base for base in bases if base > end.segment]
+        size = storage.size(self._path) if end.segment in bases else 0
+        if size < end.size:
+            raise DamagedLog(
+                self._path, size, f"the segment was durable up to byte {end.size}, and the shard up to offset {end.offset}"
+            )
+        while self.later and self.later[0] < end.offset:
+            self._remove_stray(self.later.pop(0))
+
+    def run(self, entries: Iterable[Entry]) -> SegmentState:
+        for entry in entries:
+            next_offset = end_of_batches(entry.data, entry.offset)
+            if next_offset <= self.offset:
+                continue
+            if self.later and self.later[0] == self.offset:
+                self._next_segment()
+            if entry.offset != self.offset:
+                raise DamagedLog(
+                    self._path, self.size, f"offsets {self.offset} to {entry.offset} are neither here nor in the journal"
+                )
+            self.batches.append(entry.data)
+            self.offset = next_offset
+        self._settle()
+        while self.later:
+            self._next_segment()
+            self._settle()
+        return SegmentState(self.bases, self.size, self.offset)
+
+    @property
+    def _path(self) -> str:
+        return segment_path(self.directory, self.segment)
+
+    def _next_segment(self) -> None:
+        self._settle()
+        base = self.later.pop(0)
+        if base != self.offset:
+            raise DamagedLog(segment_path(self.directory, base), 0, f"offsets {self.offset} to {base} before it are missing")
+        self.segment, self.size = base, 0
+        self.bases.append(base)
+
+    def _settle(self) -> None:
+        """Make the segment say what is known of it."""
+        data = b"".join(self.batches)
+        self.batches.clear()
+        is_new = self.segment not in self.bases
+        if is_new and data:
+            self.storage.make_dir(self.directory)
+            self.bases.append(self.segment)
+        elif not data and (is_new or self.storage.size(self._path) == self.size):
+            return
+        file = self.storage.open(self._path, create=is_new)
+        try:
+            self._write(file, data)
+        finally:
+            file.close()
+        if is_new:
+            sync_dir(self.storage, self.directory)
+            sync_dir(self.storage, os.path.dirname(self.directory))
+
+    def _write(self, file: File, data: bytes) -> None:
+        if file.pread(len(data), self.size) != data:
+            write_all(file, data, self.size)
+        self.size += len(data)
+        size = file.size()
+        if size > self.size:
+            self._keep_whole(size)
+        if size > self.size:
+            file.truncate(self.size)
+        sync_file(file)
+
+    def _keep_whole(self, size: int) -> None:
+        """Batches that go on where the frames end were durable when they were written here."""
+        limit = self.later[0] if self.later else None
+        with suppress(DamagedLog):
+            for batch in read_span(self.storage, Span(self._path, self.offset, self.size, size)):
+                if limit is not None and batch.header.next_offset > limit:
+                    break
+                self.size, self.offset = batch.position + batch.header.size, batch.header.next_offset
+
+    def _remove_stray(self, base: int) -> None:
+        # A roll that failed may leave an empty file behind. Nothing else starts between a segment and the end of what is in it.
+        path = segment_path(self.directory, base)
+        if self.storage.size(path):
+            raise DamagedLog(
+                path, 0, f"a segment that the journal does not know, although it knows the shard up to offset {self.offset}"
+            )
+        self.storage.remove(path)

@@ -1,0 +1,270 @@
+"""The segments of one shard, as they are written.
+
+Durable batches wait in memory until they are written in bulk: the journal has them until then, and until they are synced. Space for
+them is reserved before the journal acknowledges them. The last segment is active; the ones before it are sealed: cut to their exact
+size, synced, never changed again. A segment is named for the offset it starts at, so an empty active one may follow the last record.
+
+Two sides share a shard, and count its bytes since it was opened, with counters that only grow and have one writer each:
+
+    the loop       accepted: durable, waiting or written      claimed: accepted or in flight; taken back when that fails
+    the lock       written: in segments                       granted: room is reserved for them; claimed never passes it
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections import deque
+from struct import Struct as Layout
+from threading import Lock
+from typing import Final, NamedTuple
+
+from coordinator_server.log.frames import ShardEnd, shard_prefix
+from coordinator_server.log.storage import File, Storage, sync_dir, sync_file, write_all
+from coordinator_server.log.store import ShardId
+
+RESERVE_BYTES: Final = 256 * 1024
+WRITE_BYTES: Final = 256 * 1024  # what waits in a shard before it is written out early
+MARK_BYTES: Final = 64 * 1024
+SUFFIX: Final = ".log"
+_BATCH: Final = Layout(">qiibIhi")  # a RecordBatch up to its last offset delta
+_MIN_BATCH: Final = 61
+_LENGTH_END: Final = 12
+
+
+class SegmentState(NamedTuple):
+    """What recovery knows of a shard: its segments' base offsets, the bytes of the last one, and the offset that comes next."""
+
+    bases: list[int]
+    size: int
+    end: int
+
+
+class Mark(NamedTuple):
+    """A batch that starts at ``offset`` is at ``position`` of the segment."""
+
+    segment: int
+    offset: int
+    position: int
+
+
+def segment_path(directory: str, base: int) -> str:
+    return f"{directory}/{base:020d}{SUFFIX}"
+
+
+def end_of_batches(data: bytes, offset: int) -> int:
+    """One after the last offset of whole batches that start at ``offset``; ValueError for anything else."""
+    position = 0
+    while position < len(data):
+        if len(data) - position < _MIN_BATCH:
+            raise ValueError(f"{len(data) - position} bytes are no batch")
+        base, length, _, _, _, _, last_delta = _BATCH.unpack_from(data, position)
+        position += _LENGTH_END + length
+        if base != offset or length < _MIN_BATCH - _LENGTH_END or position > len(data) or last_delta < 0:
+            raise ValueError(f"not a whole batch at offset {offset}, but one of {length} bytes at offset {base}")
+        offset = base + last_delta + 1
+    return offset
+
+
+class ShardLog:
+    """One shard's segments."""
+
+    def __init__(self, storage: Storage, directory: str, shard: ShardId, state: SegmentState, segment_bytes: int) -> None:
+        self.shard = shard
+        self.directory = directory
+        self.prefix = shard_prefix(shard)
+        self.epoch = -1
+        self.end = state.end  # durable
+        self.tail = state.end  # durable or in flight
+        self._is_tending = False
+        self._storage = storage
+        self._segment_bytes = segment_bytes
+        self._chunk = min(RESERVE_BYTES, segment_bytes)
+        self._waiting: deque[tuple[bytes, int]] = deque()
+        self._claimed = self._accepted = 0
+        self._lock = Lock()
+        # Under the lock:
+        self._granted = self._written = 0
+        self._bases = list(state.bases)
+        self._marks: list[Mark] = []
+        self._file: File | None = None
+        self._size = state.size
+        self._reserved = state.size
+        self._written_end = state.end
+        self._taken: list[tuple[bytes, int]] = []
+        self._is_dirty = self._is_new = False
+
+    # The loop's side.
+
+    def claim(self, size: int) -> None:
+        """Make sure that ``size`` more bytes will find room; OSError when they do not."""
+        if self._claimed + size > self._granted:
+            with self._lock:
+                self._reserve(self._claimed + size - self._granted)
+        self._claimed += size
+
+    def withdraw(self, size: int) -> None:
+        """What was claimed is not coming."""
+        self._claimed -= size
+        self.tail = self.end
+
+    def accept(self, data: bytes, next_offset: int) -> bool:
+        """The batches are durable. Whether the worker should ``tend`` to the shard."""
+        self._waiting.append((data, next_offset))
+        self._accepted += len(data)
+        self.end = next_offset
+        if self._is_tending or not (self._is_much_waiting or self._is_room_short):
+            return False
+        self._is_tending = True
+        return True
+
+    # Any thread's side.
+
+    @property
+    def is_waiting(self) -> bool:
+        """Some of what is durable is not in a segment yet."""
+        return self._accepted > self._written
+
+    def tend(self) -> None:
+        """Write what waits if it is much, and reserve room ahead of time."""
+        self._is_tending = False
+        if self._is_much_waiting:
+            self.write_and_roll()
+        if self._is_room_short:
+            with self._lock:
+                self._reserve(1)
+
+    def write_and_roll(self) -> None:
+        """Write what waits, into new segments where the active one is full."""
+        with self._lock:
+            while self._write_waiting(self._segment_bytes):
+                self._roll()
+
+    def checkpoint(self) -> ShardEnd:
+        """Write and sync all that is durable; how far that is."""
+        with self._lock:
+            while self._write_waiting(self._segment_bytes):
+                self._roll()
+            end = ShardEnd(self.shard, self._bases[-1] if self._bases else self._written_end, self._size, self._written_end)
+            file, is_new = self._file if self._is_dirty else None, self._is_new
+            self._is_dirty = self._is_new = False
+        # Only checkpoint, seal and close, all in one thread, let go of a file.
+        if file is not None:
+            sync_file(file)
+        if is_new:
+            self._sync_names()
+        return end
+
+    def seal(self) -> int:
+        """Start a new segment unless the active one is empty; the offset up to which everything is sealed."""
+        with self._lock:
+            while self._write_waiting(self._segment_bytes):
+                self._roll()
+            if self._size:
+                self._roll()
+            return self._written_end
+
+    def close(self) -> ShardEnd:
+        """Write, cut, sync."""
+        end = self.checkpoint()
+        with self._lock:
+            if self._file is not None and self._reserved > self._size:
+                self._file.truncate(self._size)
+                sync_file(self._file)
+        self.release()
+        return end
+
+    def release(self) -> None:
+        """Let go of the file as it is."""
+        with self._lock:
+            file, self._file = self._file, None
+            if file is not None:
+                file.close()
+
+    def written(self) -> tuple[list[int], int, int]:
+        """Base offsets of all segments, and the bytes and the end offset of the last one, when all that is durable has been written."""
+        with self._lock:
+            self._write_waiting(None)
+            return list(self._bases), self._size, self._written_end
+
+    def mark_before(self, offset: int) -> Mark | None:
+        """A place in the active segment to start looking for ``offset`` from."""
+        with self._lock:
+            found = bisect_right(self._marks, offset, key=lambda mark: mark.offset)
+            return self._marks[found - 1] if found else None
+
+    @property
+    def _is_much_waiting(self) -> bool:
+        return self._accepted - self._written >= WRITE_BYTES
+
+    @property
+    def _is_room_short(self) -> bool:
+        return self._granted - self._claimed < self._chunk // 2
+
+    # Under the lock.
+
+    def _reserve(self, size: int) -> None:
+        file = self._open()
+        length = max(size, self._chunk)
+        file.reserve(self._reserved, length)
+        self._reserved += length
+        self._granted += length
+
+    def _open(self) -> File:
+        if self._file is None:
+            if not self._bases:
+                self._bases.append(self._written_end)
+            path = segment_path(self.directory, self._bases[-1])
+            if not self._size:
+                self._storage.make_dir(self.directory)
+                self._is_new = True
+            self._file = self._storage.open(path, create=not self._size)
+        return self._file
+
+    def _write_waiting(self, limit: int | None) -> bool:
+        """Write what waits, but not over ``limit`` bytes in a segment; whether that left something."""
+        waiting, taken = self._waiting, self._taken
+        while True:
+            size = self._size + sum(len(data) for data, _ in taken)
+            while waiting and (limit is None or size == 0 or size + len(waiting[0][0]) <= limit):
+                item = waiting.popleft()
+                taken.append(item)
+                size += len(item[0])
+            if not taken:
+                return bool(waiting)
+            self._write_taken(size)
+
+    def _write_taken(self, size: int) -> None:
+        write_all(self._open(), b"".join([data for data, _ in self._taken]), self._size)
+        if not self._marks or self._size - self._marks[-1].position >= MARK_BYTES:
+            self._marks.append(Mark(self._bases[-1], self._written_end, self._size))
+        self._written += size - self._size
+        self._size = size
+        self._written_end = self._taken[-1][1]
+        self._is_dirty = True
+        self._taken.clear()
+
+    def _roll(self) -> None:
+        old, base = self._open(), self._written_end
+        path = segment_path(self.directory, base)
+        room = self._granted - self._written
+        new = self._storage.open(path, create=True)
+        try:
+            if room:
+                new.reserve(0, room)
+            old.truncate(self._size)
+        except OSError:
+            new.close()
+            self._storage.remove(path)
+            raise
+        sync_file(old)
+        self._sync_names()
+        old.close()
+        self._bases.append(base)
+        self._marks.clear()
+        self._file, self._size, self._reserved = new, 0, room
+        self._is_dirty = self._is_new = False
+
+    def _sync_names(self) -> None:
+        sync_dir(self._storage, self.directory)
+        sync_dir(self._storage, os.path.dirname(self.directory))

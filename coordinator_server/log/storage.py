@@ -1,0 +1,267 @@
+"""Files as the log sees them: everything it asks of the operating system goes through here, so that a test can fail it.
+
+Positions and sizes are bytes. Every call may raise OSError; ``pwrite`` may write less than it was given, ``write_all`` does not.
+What is durable when:
+
+    content    after ``sync`` of the file
+    a name     after ``sync_dir`` of the directory that holds it
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from coordinator_server.log.errors import LockedLog, OutcomeUnknown
+
+ZEROS: Final = bytes(1 << 20)
+_KEEP_SIZE: Final = 1  # FALLOC_FL_KEEP_SIZE of linux/falloc.h
+_NOT_SUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.ENOSYS})
+_data_sync: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
+
+
+class File(Protocol):
+    """An open file. Reads and writes say where; there is no current position."""
+
+    @property
+    def path(self) -> str: ...
+
+    def size(self) -> int: ...
+
+    def pread(self, size: int, position: int, /) -> bytes:
+        """Up to ``size`` bytes; fewer only at the end of the file."""
+
+    def pwrite(self, data: bytes | memoryview, position: int, /) -> int:
+        """Write some of ``data``, at least a byte; how many were written."""
+
+    def truncate(self, size: int, /) -> None:
+        """Cut to ``size``; space reserved behind it is given back."""
+
+    def reserve(self, position: int, length: int, /) -> None:
+        """Make sure that writes to this range will find room, without the file looking longer where the file system allows that."""
+
+    def sync(self) -> None:
+        """Return when the content is durable. After it raised once nothing is known of the content any more."""
+
+    def close(self) -> None: ...
+
+
+class Lock(Protocol):
+    """A lock that this process holds."""
+
+    def close(self) -> None:
+        """Let go."""
+
+
+class Storage(Protocol):
+    """A file system."""
+
+    def open(self, path: str, /, *, create: bool = False) -> File: ...
+
+    def exists(self, path: str, /) -> bool: ...
+
+    def size(self, path: str, /) -> int: ...
+
+    def list(self, path: str, /) -> Sequence[str]:
+        """The names in a directory, sorted; none when there is no such directory."""
+
+    def make_dir(self, path: str, /) -> None:
+        """Make the directory, and the ones above it, unless it is there."""
+
+    def sync_dir(self, path: str, /) -> None: ...
+
+    def rename(self, old: str, new: str, /) -> None: ...
+
+    def remove(self, path: str, /) -> None:
+        """Remove a file; nothing happens when there is none."""
+
+    def lock(self, path: str, /) -> Lock:
+        """Take the lock file; LockedLog names the process that has it."""
+
+    def random(self, size: int, /) -> bytes: ...
+
+
+def write_all(file: File, data: bytes, position: int) -> None:
+    """Write all of ``data``, however many calls it takes."""
+    written = file.pwrite(data, position)
+    while written < len(data):
+        written += file.pwrite(memoryview(data)[written:], position + written)
+
+
+def sync_file(file: File) -> None:
+    """Sync a file with content that was said to be, or is about to be called, durable: when that fails nothing is known of it."""
+    try:
+        file.sync()
+    except OSError as error:
+        raise OutcomeUnknown(f"cannot sync {file.path}: {error.strerror}; what it holds is not known") from error
+
+
+def sync_dir(storage: Storage, path: str) -> None:
+    """Sync a directory; the same holds for its names."""
+    try:
+        storage.sync_dir(path)
+    except OSError as error:
+        raise OutcomeUnknown(f"cannot sync {path}: {error.strerror}; what it holds is not known") from error
+
+
+def replace_file(storage: Storage, path: str, data: bytes) -> None:
+    """Durably put ``data`` at ``path``: there is the old content or the new, never anything else."""
+    attempt = f"{path}.new"
+    storage.remove(attempt)
+    file = storage.open(attempt, create=True)
+    try:
+        write_all(file, data, 0)
+        file.sync()
+    finally:
+        file.close()
+    storage.rename(attempt, path)
+    storage.sync_dir(os.path.dirname(path))
+
+
+def read_file(storage: Storage, path: str) -> bytes:
+    """All that is in a file."""
+    file = storage.open(path)
+    try:
+        return file.pread(file.size(), 0)
+    finally:
+        file.close()
+
+
+class LocalStorage:
+    """The operating system's files."""
+
+    def open(self, path: str, /, *, create: bool = False) -> File:
+        return LocalFile(path, os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644))
+
+    def exists(self, path: str, /) -> bool:
+        return os.path.exists(path)
+
+    def size(self, path: str, /) -> int:
+        return os.stat(path).st_size
+
+    def list(self, path: str, /) -> Sequence[str]:
+        try:
+            return sorted(os.listdir(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def make_dir(self, path: str, /) -> None:
+        os.makedirs(path, exist_ok=True)
+
+    def sync_dir(self, path: str, /) -> None:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def rename(self, old: str, new: str, /) -> None:
+        os.rename(old, new)
+
+    def remove(self, path: str, /) -> None:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return
+
+    def lock(self, path: str, /) -> Lock:
+        return LocalLock(path)
+
+    def random(self, size: int, /) -> bytes:
+        return os.urandom(size)
+
+
+class LocalFile:
+    """A file descriptor."""
+
+    __slots__ = ("_fd", "path")
+
+    def __init__(self, path: str, fd: int) -> None:
+        self.path = path
+        self._fd = fd
+
+    def size(self) -> int:
+        return os.fstat(self._fd).st_size
+
+    def pread(self, size: int, position: int, /) -> bytes:
+        data = os.pread(self._fd, size, position)
+        while 0 < len(data) < size:
+            more = os.pread(self._fd, size - len(data), position + len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+    def pwrite(self, data: bytes | memoryview, position: int, /) -> int:
+        return os.pwrite(self._fd, data, position)
+
+    def truncate(self, size: int, /) -> None:
+        os.ftruncate(self._fd, size)
+
+    def reserve(self, position: int, length: int, /) -> None:
+        if not _allocate(self._fd, position, length):
+            self._reserve_with_zeros(position + length)
+
+    def sync(self) -> None:
+        _data_sync(self._fd)
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def _reserve_with_zeros(self, end: int) -> None:
+        # Where space cannot be had otherwise the file ends in zeros until it is cut: recovery, sealing and closing do that.
+        position = self.size()
+        while position < end:
+            position += os.pwrite(self._fd, memoryview(ZEROS)[: end - position], position)
+
+
+class LocalLock:
+    """An flock that goes away with the process, on a file with its pid in it."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, path: str) -> None:
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
+            self.close()
+            raise LockedLog(f"{os.path.dirname(path)} is in use by process {holder}") from None
+        os.ftruncate(self._fd, 0)
+        os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+def _allocate(fd: int, position: int, length: int) -> bool:
+    """fallocate(2) that keeps the size, which Python's os module does not have; False where it is not supported."""
+    if _fallocate is None:
+        return False
+    while _fallocate(fd, _KEEP_SIZE, position, length) != 0:
+        code = ctypes.get_errno()
+        if code in _NOT_SUPPORTED:
+            return False
+        if code != errno.EINTR:
+            raise OSError(code, os.strerror(code))
+    return True
+
+
+def _find_fallocate() -> Callable[[int, int, int, int], int] | None:
+    function = getattr(ctypes.CDLL(None, use_errno=True), "fallocate64", None)
+    if function is not None:
+        function.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+        function.restype = ctypes.c_int
+    return function
+
+
+_fallocate: Final = _find_fallocate()

@@ -1,0 +1,73 @@
+"""Where slow things are done beside the caller's loop: one thread that takes jobs in turn."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable
+from itertools import count
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Protocol
+
+Job = Callable[[], None]
+
+
+class Worker(Protocol):
+    """Runs jobs one at a time."""
+
+    def run(self, job: Job, /, *, delay: float = 0.0) -> None:
+        """Run ``job`` after those that were given before it, ``delay`` seconds from now or later."""
+
+    def close(self) -> None:
+        """Return when the job that runs is done; what waits is dropped."""
+
+
+class ThreadWorker:
+    """A thread of its own, started with the first job. ``on_death`` is called there when a job raises."""
+
+    def __init__(self, on_death: Callable[[], None]) -> None:
+        self._jobs: SimpleQueue[tuple[Job | None, float]] = SimpleQueue()
+        self._on_death = on_death
+        self._thread: Thread | None = None
+        self._is_closed = False
+
+    def run(self, job: Job, /, *, delay: float = 0.0) -> None:
+        if self._is_closed:
+            return
+        self._jobs.put((job, time.monotonic() + delay if delay else 0.0))
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name="log-worker", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        self._is_closed = True
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._jobs.put((None, 0.0))
+            thread.join()
+
+    def _work(self) -> None:
+        is_done = False
+        try:
+            self._take_jobs()
+            is_done = True
+        finally:
+            if not is_done:
+                self._on_death()
+
+    def _take_jobs(self) -> None:
+        later: list[tuple[float, int, Job]] = []
+        order = count()
+        while True:
+            try:
+                job, due = self._jobs.get(timeout=max(later[0][0] - time.monotonic(), 0.0) if later else None)
+            except Empty:
+                heapq.heappop(later)[2]()
+                continue
+            if self._is_closed or job is None:
+                return
+            if due:
+                heapq.heappush(later, (due, next(order), job))
+            else:
+                job()

@@ -1,0 +1,175 @@
+"""Where the journal is written and synced: on the caller's loop, in a thread, or wherever it costs less at the moment.
+
+On the loop (``inline``) nothing is handed over, but the loop stands still for as long as the disk takes. In a thread the loop goes
+on, but the thread may wait a whole switch interval of the interpreter (5 ms) after each system call until a busy loop lets it run.
+``adaptive`` writes inline while syncs are fast, and moves to the thread as soon as one was slow:
+
+    inline ──a sync of more than SLOW_S──► thread, for ``hold`` writes
+    thread ──``hold`` writes, a quarter of them fast──► inline; slow again soon: ``hold`` doubles
+
+A thread sees its own syncs slower than they are, never faster: a share of fast ones is proof of a fast disk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import Enum
+from queue import SimpleQueue
+from threading import Thread
+from typing import Final, Protocol, assert_never
+
+from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.storage import File, write_all
+
+Settled = Callable[[LogError | None], None]
+Post = Callable[[Callable[[], None]], None]
+
+SLOW_S: Final = 0.002
+FIRST_HOLD: Final = 64
+LONGEST_HOLD: Final = 4096
+
+
+class Sync(Enum):
+    """Where a write becomes durable; NEVER leaves that to the operating system (``log.flush = os``)."""
+
+    ADAPTIVE = "adaptive"
+    INLINE = "inline"
+    THREAD = "thread"
+    NEVER = "never"
+
+
+class Writer(Protocol):
+    """Makes one write durable at a time."""
+
+    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+        """Write, sync, and call ``settled`` on the caller's loop: before this returns, or later through ``post``."""
+
+    def close(self) -> None:
+        """Settle what is under way, and stop."""
+
+
+def make_writer(sync: Sync, post: Post) -> Writer:
+    match sync:
+        case Sync.ADAPTIVE:
+            return AdaptiveWriter(ThreadWriter(post))
+        case Sync.INLINE:
+            return InlineWriter()
+        case Sync.THREAD:
+            return ThreadWriter(post)
+        case Sync.NEVER:
+            return InlineWriter(lambda _file: None)
+        case _:
+            assert_never(sync)
+
+
+def write_durably(
+    file: File, data: bytes, position: int, sync: Callable[[File], None] = lambda file: file.sync()
+) -> LogError | None:
+    """One write and one sync. A write that failed left at most a part of itself, to be overwritten; a sync that failed left nobody knows what."""
+    try:
+        write_all(file, data, position)
+    except OSError as error:
+        return Unavailable(f"cannot write {file.path}: {error.strerror}")
+    try:
+        sync(file)
+    except OSError as error:
+        return OutcomeUnknown(f"cannot sync {file.path}: {error.strerror}; what it holds is not known")
+    return None
+
+
+class InlineWriter:
+    """On the caller's loop."""
+
+    def __init__(self, sync: Callable[[File], None] = lambda file: file.sync()) -> None:
+        self._sync = sync
+
+    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+        settled(write_durably(file, data, position, self._sync))
+
+    def close(self) -> None:
+        """Nothing is ever under way."""
+
+
+class ThreadWriter:
+    """In a thread of its own, started with the first write. ``seconds`` is how long the last one took."""
+
+    def __init__(self, post: Post, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.seconds = 0.0
+        self._post = post
+        self._clock = clock
+        self._writes: SimpleQueue[tuple[File, bytes, int] | None] = SimpleQueue()
+        self._thread: Thread | None = None
+        self._settled: Settled | None = None
+        self._outcome: LogError | None = None
+
+    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+        self._settled = settled
+        # The outcome of a thread that died is not known.
+        self._outcome = OutcomeUnknown(f"the writer of {file.path} stopped")
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name="log-writer", daemon=True)
+            self._thread.start()
+        self._writes.put((file, data, position))
+
+    def close(self) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._writes.put(None)
+            thread.join()
+            self._settle()
+
+    def _work(self) -> None:
+        while write := self._writes.get():
+            try:
+                start = self._clock()
+                self._outcome = write_durably(*write)
+                self.seconds = self._clock() - start
+            finally:
+                self._post(self._settle)
+
+    def _settle(self) -> None:
+        # Posted by the thread, and called by close, which may come first.
+        settled, self._settled = self._settled, None
+        if settled is not None:
+            settled(self._outcome)
+
+
+class AdaptiveWriter:
+    """Inline while the disk is fast, else in the thread."""
+
+    def __init__(self, thread: ThreadWriter, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.is_inline = True
+        self._thread = thread
+        self._clock = clock
+        self._hold = FIRST_HOLD
+        self._writes = 0  # since the last move
+        self._fast = 0
+        self._settled: Settled = lambda _error: None
+
+    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+        self._writes += 1
+        if not self.is_inline:
+            self._settled = settled
+            self._thread.write(file, data, position, self._settle)
+            return
+        start = self._clock()
+        error = write_durably(file, data, position)
+        if self._clock() - start > SLOW_S:
+            self._leave_loop()
+        settled(error)
+
+    def close(self) -> None:
+        self._thread.close()
+
+    def _leave_loop(self) -> None:
+        self._hold = min(2 * self._hold, LONGEST_HOLD) if self._writes < self._hold else FIRST_HOLD
+        self.is_inline = False
+        self._writes = self._fast = 0
+
+    def _settle(self, error: LogError | None) -> None:
+        self._fast += self._thread.seconds < SLOW_S
+        if self._writes >= self._hold:
+            self.is_inline = 4 * self._fast >= self._writes
+            self._writes = self._fast = 0
+        self._settled(error)
