@@ -1,0 +1,89 @@
+"""Records and responses in words, as transcripts tell them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_groups import DescribedGroup
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
+from protocol.messages.join_group import JoinGroupResponse
+from protocol.messages.leave_group import LeaveGroupResponse
+from protocol.messages.sync_group import SyncGroupResponse
+
+
+def told_error(response: Any) -> str:
+    return ErrorCode(response.error_code).name
+
+
+def told_join(response: JoinGroupResponse) -> str:
+    told = f"{told_error(response)} member={response.member_id}"
+    if response.generation_id >= 0:
+        told += f" gen={response.generation_id} protocol={response.protocol_name} leader={response.leader}"
+    if response.members:
+        members = (f"{each.member_id}{_instance(each.group_instance_id)}:{each.metadata.decode()}" for each in response.members)
+        told += f" members=[{' '.join(members)}]"
+    return told + (" skip_assignment" if response.skip_assignment else "")
+
+
+def told_sync(response: SyncGroupResponse) -> str:
+    if response.error_code != ErrorCode.NONE:
+        return told_error(response)
+    return f"NONE {response.protocol_type}/{response.protocol_name} assignment={response.assignment.decode()}"
+
+
+def told_leave(response: LeaveGroupResponse) -> str:
+    members = (f"{each.member_id}{_instance(each.group_instance_id)}:{told_error(each)}" for each in response.members)
+    return f"{told_error(response)} [{' '.join(members)}]"
+
+
+def told_commit(response: Any) -> str:
+    return " ".join(
+        f"{topic.name}:{partition.partition_index}:{told_error(partition)}"
+        for topic in response.topics
+        for partition in topic.partitions
+    )
+
+
+def told_fetch(group: Any) -> str:
+    return " ".join(
+        f"{topic.name}:{partition.partition_index}:{partition.committed_offset}"
+        + (partition.metadata and f"/{partition.metadata}")
+        for topic in group.topics
+        for partition in topic.partitions
+    )
+
+
+def told_group(group: DescribedGroup) -> str:
+    members = " ".join(
+        f"{member.member_id}{_instance(member.group_instance_id)}@{member.client_id}/{member.client_host}"
+        f":{member.member_metadata.decode()}={member.member_assignment.decode()}"
+        for member in group.members
+    )
+    return f"{group.group_state} type={group.protocol_type} protocol={group.protocol_data} [{members}]"
+
+
+def told_record(record: CoordinatorRecord) -> str:
+    key, value = record.key, record.value
+    if isinstance(key, OffsetCommitKey):
+        told = f"OffsetCommit {key.group} {key.topic}:{key.partition}"
+        if isinstance(value, OffsetCommitValue):
+            expires = "" if value.expire_timestamp < 0 else f" expires=+{value.expire_timestamp - value.commit_timestamp}"
+            return f"{told} v{record.value_version} offset={value.offset} metadata={value.metadata}{expires}"
+        return f"{told} tombstone"
+    assert isinstance(key, GroupMetadataKey)
+    if not isinstance(value, GroupMetadataValue):
+        return f"GroupMetadata {key.group} tombstone"
+    members = " ".join(
+        f"{each.member_id}{_instance(each.group_instance_id)}:{each.subscription.decode()}={each.assignment.decode()}"
+        for each in value.members
+    )
+    return (
+        f"GroupMetadata {key.group} v{record.value_version} gen={value.generation} type={value.protocol_type}"
+        f" protocol={value.protocol} leader={value.leader} [{members}]"
+    )
+
+
+def _instance(instance_id: str | None) -> str:
+    return "" if instance_id is None else f"/{instance_id}"

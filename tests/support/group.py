@@ -1,0 +1,248 @@
+"""A GroupShard without a runtime: time, timers and the log move only when a test moves them.
+
+``GroupLog`` plays the runtime's part: it runs operations, replays their records and settles them, at once or (``is_holding``) when the test
+says so. Every record goes through its bytes, so what cannot be written fails here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from msgspec import Struct
+
+from coordinator_server.config import Config
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import CoordinatorResult, Deferred, Reply, RequestContext
+from coordinator_server.machine.timeline import SnapshotRegistry
+from protocol.codec import encode
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.fields import Message
+from tests.support.clock import ManualClock
+
+Operation = Callable[[GroupShard, RequestContext, Any, Reply[Any]], CoordinatorResult[Any]]
+Hard = dict[str, tuple[Message | None, dict[tuple[str, int], Any]]]
+
+CLIENT_HOST = "127.0.0.1"
+
+
+class ManualTimer:
+    """Timers that fire when the test lets time pass."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self._clock = clock
+        self._armed: dict[Hashable, tuple[int, int, Callable[[], CoordinatorResult[Any]]]] = {}
+        self._count = 0
+
+    def schedule(self, key: Hashable, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]], /) -> None:
+        self._count += 1
+        self._armed[key] = (self._clock.now_ms() + delay_ms, self._count, operation)
+
+    def cancel(self, key: Hashable, /) -> None:
+        self._armed.pop(key, None)
+
+    def is_scheduled(self, key: Hashable, /) -> bool:
+        return key in self._armed
+
+    @property
+    def keys(self) -> set[Hashable]:
+        return set(self._armed)
+
+    def pop_due(self, deadline_ms: int) -> tuple[int, Callable[[], CoordinatorResult[Any]]] | None:
+        """The first timer due by then, disarmed: its time and operation."""
+        if not self._armed:
+            return None
+        key = min(self._armed, key=lambda armed: self._armed[armed][:2])
+        due, _, operation = self._armed[key]
+        if due > deadline_ms:
+            return None
+        del self._armed[key]
+        return due, operation
+
+
+class FakeReply:
+    """The answer that a request got; a second one is an error, and so is one that its version cannot carry."""
+
+    def __init__(self, version: int, on_answer: Callable[[FakeReply], None] | None = None) -> None:
+        self._version = version
+        self.response: Any = None
+        self.error: ErrorCode | None = None
+        self._on_answer = on_answer
+
+    @property
+    def is_answered(self) -> bool:
+        return self.response is not None or self.error is not None
+
+    def complete(self, response: Any, /) -> None:
+        assert not self.is_answered, f"answered twice: {self.response or self.error} and {response}"
+        if isinstance(response, Message):
+            encode(response, self._version)
+        self.response = response
+        self._tell()
+
+    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
+        assert not self.is_answered, f"answered twice: {self.response or self.error} and {error}"
+        self.error = error
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._on_answer is not None:
+            self._on_answer(self)
+
+
+class _Parked(Struct):
+    offset: int
+    reply: FakeReply | None
+    result: CoordinatorResult[Any]
+
+
+class GroupLog:
+    """One shard over a log in memory."""
+
+    def __init__(self, config: Config | None = None, on_record: Callable[[int, CoordinatorRecord], None] | None = None) -> None:
+        self.config = config or Config(group_initial_rebalance_delay_ms=0)
+        self.clock = ManualClock()
+        self.is_holding = False
+        # Written and durable, written only: with their offsets.
+        self.committed: list[CoordinatorRecord] = []
+        self.pending: list[CoordinatorRecord] = []
+        self._on_record = on_record
+        self._parked: list[_Parked] = []
+        self._ids = 0
+        self._start([])
+
+    @property
+    def committed_offset(self) -> int:
+        return len(self.committed)
+
+    @property
+    def end_offset(self) -> int:
+        return len(self.committed) + len(self.pending)
+
+    def run(
+        self,
+        operation: Operation,
+        request: Any,
+        *,
+        version: int,
+        client_id: str = "client",
+        on_answer: Callable[[FakeReply], None] | None = None,
+    ) -> FakeReply:
+        """Run one request."""
+        reply = FakeReply(version, on_answer)
+        context = RequestContext(client_id, CLIENT_HOST, 0, version)
+        try:
+            result = operation(self.shard, context, request, reply)
+        except CoordinatorError as refused:
+            reply.fail(refused.error, refused.message)
+        else:
+            self._settle(result, reply)
+        return reply
+
+    def advance(self, ms: int, on_time: Callable[[int], None] | None = None) -> None:
+        """Time passes; what is due fires in order, at its time."""
+        start = self.clock.now_ms()
+        while (due := self.timer.pop_due(start + ms)) is not None:
+            at, operation = due
+            self.clock.advance(max(at - self.clock.now_ms(), 0))
+            if on_time is not None:
+                on_time(self.clock.now_ms() - start)
+            self._settle(operation(), None)
+        self.clock.advance(start + ms - self.clock.now_ms())
+
+    def flush(self) -> None:
+        """All that is written becomes durable."""
+        self.committed += self.pending
+        self.pending = []
+        self.registry.delete_up_to(self.committed_offset)
+        parked, self._parked = self._parked, []
+        for each in parked:
+            self._complete(each)
+
+    def fail(self, error: ErrorCode = ErrorCode.NOT_COORDINATOR) -> None:
+        """Nothing of what is written came to be."""
+        self.pending = []
+        self.registry.revert_to(self.committed_offset)
+        parked, self._parked = self._parked, []
+        for each in parked:
+            if each.result.on_append is not None:
+                each.result.on_append(error)
+            if each.reply is not None and not isinstance(each.result.response, Deferred):
+                each.reply.fail(error)
+
+    def restart(self) -> None:
+        """The process died and came back: only what is durable is left."""
+        self._parked = []
+        self.pending = []
+        self._start(self.committed)
+
+    def hard_state(self) -> Hard:
+        """What the shard holds of each group that it says it knows, committed or not."""
+        return hard_state(self.shard)
+
+    def replayed_state(self) -> Hard:
+        """The same, from the records alone."""
+        shard = self._build(SnapshotRegistry())
+        for offset, record in enumerate([*self.committed, *self.pending]):
+            shard.replay(offset, record)
+        return hard_state(shard)
+
+    def _start(self, records: list[CoordinatorRecord]) -> None:
+        self.timer = ManualTimer(self.clock)
+        self.registry = SnapshotRegistry()
+        self.shard = self._build(self.registry)
+        for offset, record in enumerate(records):
+            self.shard.replay(offset, record)
+        self.shard.on_loaded()
+
+    def _build(self, registry: SnapshotRegistry) -> GroupShard:
+        return GroupShard(config=self.config, registry=registry, timer=self.timer, clock=self.clock, new_id=self._new_id)
+
+    def _new_id(self) -> str:
+        self._ids += 1
+        return str(self._ids)
+
+    def _settle(self, result: CoordinatorResult[Any], reply: FakeReply | None) -> None:
+        if result.records:
+            self.registry.snapshot(self.end_offset)
+        for record in result.records:
+            again = through_bytes(record)
+            if self._on_record is not None:
+                self._on_record(self.end_offset, again)
+            self.shard.replay(self.end_offset, record)
+            self.pending.append(again)
+        needs = self.end_offset if result.records or result.depends_on is None else result.depends_on
+        parked = _Parked(needs, reply, result)
+        if needs <= self.committed_offset:
+            self._complete(parked)
+        else:
+            self._parked.append(parked)
+        if not self.is_holding:
+            self.flush()
+
+    def _complete(self, parked: _Parked) -> None:
+        if parked.result.on_append is not None:
+            parked.result.on_append(None)
+        if parked.reply is not None and not isinstance(parked.result.response, Deferred):
+            parked.reply.complete(parked.result.response)
+
+
+def through_bytes(record: CoordinatorRecord) -> CoordinatorRecord:
+    """The record as a loader would read it back."""
+    again = GROUP_SERDE.decode(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record))
+    assert again is not None
+    return again
+
+
+def hard_state(shard: GroupShard) -> Hard:
+    """Group metadata and offsets by group, as plain values."""
+    groups = shard.groups
+    return {
+        group_id: (
+            groups.stored[group_id].value if group_id in groups.stored else None,
+            dict(groups.offsets.by_group[group_id]) if group_id in groups.offsets else {},
+        )
+        for group_id in {*groups.stored, *groups.offsets.by_group}
+    }
