@@ -86,10 +86,9 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     daemon = Daemon(config, data_dir, _die)
     try:
         ready = await daemon.start(host, port)
-    except (StartError, OSError) as failure:
+    except StartError as failure:
         await daemon.stop()
-        reason = f"cannot listen on {host}:{port}: {failure.strerror}" if isinstance(failure, OSError) else str(failure)
-        print(f"coordinator-server: {reason}", file=sys.stderr)
+        print(f"coordinator-server: {failure}", file=sys.stderr)
         return 1
     address = f"{f'[{ready.endpoint.host}]' if ':' in ready.endpoint.host else ready.endpoint.host}:{ready.endpoint.port}"
     print(f"coordinator-server ready on {address} (cluster {ready.cluster_id}, data {data_dir})", flush=True)

@@ -13,7 +13,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import structlog
 
@@ -105,8 +105,8 @@ class Connection(asyncio.Protocol):
     # What the loop calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # A loop's own transports need not inherit from asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
         self.peer_host, self.peer_port = (transport.get_extra_info("peername") or ("", 0))[:2]
         self.local_address = (transport.get_extra_info("sockname") or ("", 0))[:2]
 

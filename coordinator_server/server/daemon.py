@@ -90,8 +90,12 @@ class Daemon:
         self._control = ControlSocket(data_dir, {"seal": self._seal})
 
     async def start(self, host: str, port: int) -> Ready:
-        """Bind, load, and only then accept. Raises StartError, ConfigError and OSError."""
-        endpoint = Endpoint(*await self._listener.bind(host, port))
+        """Bind, load, and only then accept. Raises StartError, ConfigError and LogError."""
+        try:
+            endpoint = Endpoint(*await self._listener.bind(host, port))
+        except OSError as refused:
+            reason = refused.strerror or str(refused)
+            raise StartError(f"cannot listen on {host}:{port}: {reason}; is another server there? --listen takes another") from None
         self._loop_timers.start()
         await self._load()
         await self._declare_topics()
