@@ -1,0 +1,135 @@
+"""Topics without messages: made, listed, found; offsets are 0 and fetches wait in peace."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic
+from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from tests.support.asking import create_topic, make_topic, topic_of
+from tests.support.client import Client
+from tests.support.eventually import eventually
+
+METADATA_VERSIONS = range(14)
+CREATE_TOPICS_VERSIONS = range(2, 8)
+FIND_COORDINATOR_VERSIONS = range(7)
+LIST_OFFSETS_VERSIONS = range(1, 12)
+FETCH_VERSIONS = range(4, 19)
+FETCH_BY_ID = 13
+MANY_KEYS = 4
+NO_AUTO_CREATION = 4
+EARLIEST, LATEST = -2, -1
+
+
+@pytest.mark.parametrize("version", METADATA_VERSIONS)
+def test_metadata_makes_a_topic_on_first_use(client: Client, fresh_name: str, version: int) -> None:
+    """With auto.create.topics.enable, which is the default, asking for a topic is enough; its partitions are led by the only broker."""
+    eventually(lambda: topic_of(client, fresh_name, version=version).error_code == ErrorCode.NONE)
+
+    answer = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name=fresh_name)]), version, MetadataResponse)
+    [topic], [broker] = answer.topics, answer.brokers
+    assert (topic.name, topic.is_internal) == (fresh_name, False)
+    assert {partition.leader_id for partition in topic.partitions} == {broker.node_id}
+    assert broker.port != 0
+
+
+@pytest.mark.parametrize("version", [version for version in METADATA_VERSIONS if version >= NO_AUTO_CREATION])
+def test_metadata_makes_nothing_when_told_so(client: Client, fresh_name: str, version: int) -> None:
+    """allow_auto_topic_creation=false only looks."""
+    assert topic_of(client, fresh_name, is_created=False, version=version).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.parametrize("version", CREATE_TOPICS_VERSIONS)
+def test_create_topics(client: Client, fresh_name: str, version: int) -> None:
+    """A topic gets the partitions asked for; a second creation is refused."""
+    first, second = create_topic(client, fresh_name, 6, version), create_topic(client, fresh_name, 6, version)
+
+    assert (first.error_code, second.error_code) == (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
+    eventually(lambda: len(topic_of(client, fresh_name, is_created=False).partitions) == 6)
+
+
+def test_a_topic_is_found_by_its_id(client: Client, fresh_name: str) -> None:
+    """The id of CreateTopics is the id of Metadata, and names the topic."""
+    topic_id = make_topic(client, fresh_name, 2)
+
+    [topic] = client.ask(
+        MetadataRequest(topics=[MetadataRequestTopic(topic_id=topic_id, name=None)]), 12, MetadataResponse
+    ).topics
+
+    assert (topic.name, topic.topic_id) == (fresh_name, topic_id)
+
+
+@pytest.mark.parametrize("version", FIND_COORDINATOR_VERSIONS)
+def test_find_coordinator_names_the_address_in_use(
+    client: Client, address: tuple[str, int], fresh_name: str, version: int
+) -> None:
+    """The coordinator of any group is where the client is already."""
+    many = version >= MANY_KEYS
+    request = FindCoordinatorRequest(coordinator_keys=[fresh_name]) if many else FindCoordinatorRequest(key=fresh_name)
+
+    def found() -> tuple[int, str, int]:
+        answer = client.ask(request, version, FindCoordinatorResponse)
+        coordinator = answer.coordinators[0] if many else answer
+        return coordinator.error_code, coordinator.host, coordinator.port
+
+    eventually(lambda: found() == (ErrorCode.NONE, *address), describe=found)
+
+
+@pytest.mark.parametrize("version", LIST_OFFSETS_VERSIONS)
+def test_list_offsets_of_an_empty_topic(client: Client, fresh_name: str, version: int) -> None:
+    """Earliest and latest are both 0."""
+    make_topic(client, fresh_name, 2)
+    wanted = [
+        ListOffsetsPartition(partition_index=0, timestamp=EARLIEST),
+        ListOffsetsPartition(partition_index=1, timestamp=LATEST),
+    ]
+    request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=fresh_name, partitions=wanted)])
+
+    def listed() -> list[tuple[int, int]]:
+        [topic] = client.ask(request, version, ListOffsetsResponse).topics
+        return [(partition.error_code, partition.offset) for partition in topic.partitions]
+
+    eventually(lambda: listed() == [(ErrorCode.NONE, 0)] * 2, describe=listed)
+
+
+@pytest.mark.parametrize("version", FETCH_VERSIONS)
+def test_fetch_waits_as_long_as_asked_and_returns_nothing(client: Client, fresh_name: str, version: int) -> None:
+    """No message ever comes; the answer comes when max_wait_ms is over, not before."""
+    topic_id = make_topic(client, fresh_name, 1)
+    topic = FetchTopic(partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)])
+    if version >= FETCH_BY_ID:
+        topic.topic_id = topic_id
+    else:
+        topic.topic = fresh_name
+
+    def fetched() -> tuple[int, int, bytes, float]:
+        started = time.monotonic()
+        answer = client.ask(FetchRequest(max_wait_ms=100, min_bytes=1, topics=[topic]), version, FetchResponse)
+        [partition] = answer.responses[0].partitions
+        return partition.error_code, partition.high_watermark, partition.records or b"", time.monotonic() - started
+
+    eventually(lambda: fetched()[0] == ErrorCode.NONE, describe=fetched)
+    *seen, waited_s = fetched()
+
+    assert seen == [ErrorCode.NONE, 0, b""]
+    assert waited_s >= 0.1
+
+
+def test_a_waiting_fetch_holds_up_nobody_else(client: Client, address: tuple[str, int], fresh_name: str) -> None:
+    """Another connection is answered while a fetch waits."""
+    topic_id = make_topic(client, fresh_name, 1)
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    client.send(FetchRequest(max_wait_ms=2000, min_bytes=1, topics=[FetchTopic(topic_id=topic_id, partitions=[partition])]), 18)
+    started = time.monotonic()
+
+    with Client(address) as other:
+        topic_of(other, fresh_name)
+    waited = time.monotonic() - started
+    client.receive()
+
+    assert waited < time.monotonic() - started
