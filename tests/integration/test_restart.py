@@ -1,0 +1,160 @@
+"""What is there after the server stopped or was killed, and who may start it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from protocol.error_codes import ErrorCode
+from tests.support.asking import commit_alone, committed, create_topic, describe_group, topic_of
+from tests.support.client import Client
+from tests.support.members import form_group, join_all, share_of
+from tests.support.server import ROOT, Server
+
+END: dict[str, Callable[[Server], object]] = {"stopped": Server.stop, "killed": Server.kill}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with Server(tmp_path) as server:
+        yield server
+
+
+@pytest.fixture(params=list(END))
+def restart(request: pytest.FixtureRequest, server: Server) -> Callable[[], None]:
+    """Ends the server one way or the other, and starts it again."""
+
+    def again() -> None:
+        END[request.param](server)
+        server.start()
+
+    return again
+
+
+def test_positions_survive(server: Server, restart: Callable[[], None]) -> None:
+    """Every acknowledged position is there, the last one of each partition."""
+    with Client(server.address) as client:
+        for number in range(50):
+            group = f"group-{number}"
+            commit_alone(client, group, "orders", {0: number, 1: number})
+            assert commit_alone(client, group, "orders", {1: number + 1000}) == {1: ErrorCode.NONE}
+
+    restart()
+
+    with Client(server.address) as client:
+        seen = {number: committed(client, f"group-{number}") for number in range(50)}
+    assert seen == {number: {("orders", 0): number, ("orders", 1): number + 1000} for number in range(50)}
+
+
+def test_topics_keep_their_ids(server: Server, restart: Callable[[], None]) -> None:
+    """A topic is the same topic after a restart: name, id, partitions; the cluster too."""
+    with Client(server.address) as client:
+        made = create_topic(client, "orders", 6)
+        used = topic_of(client, "used")
+    cluster_id = server.cluster_id
+
+    restart()
+
+    with Client(server.address) as client:
+        orders, again = topic_of(client, "orders", is_created=False), topic_of(client, "used", is_created=False)
+    assert (orders.topic_id, len(orders.partitions)) == (made.topic_id, 6)
+    assert (again.topic_id, again.error_code) == (used.topic_id, ErrorCode.NONE)
+    assert server.cluster_id == cluster_id
+
+
+def test_members_go_on_in_their_generation(server: Server, restart: Callable[[], None]) -> None:
+    """A stable group is stable after a restart: members heartbeat, commit and rebalance on as if nothing had happened."""
+    members = form_group(server.address, "workers", 3)
+    generation = members[0].generation_id
+
+    restart()
+
+    for member in members:
+        member.reconnect()
+        assert member.heartbeat() == ErrorCode.NONE
+        assert member.sync() == ErrorCode.NONE
+        assert member.assignment == share_of(member)
+        assert member.commit("orders", {0: 5}) == {0: ErrorCode.NONE}
+    group = describe_group(members[0].client, "workers")
+    assert (group.group_state, len(group.members)) == ("Stable", 3)
+    assert members.pop().leave() == ErrorCode.NONE
+    for member in members:
+        member.await_rebalance()
+    join_all(members)
+    assert members[0].generation_id == generation + 1
+
+
+def test_members_that_are_gone_expire_after_a_restart(server: Server, restart: Callable[[], None]) -> None:
+    """Sessions start afresh with the server; a member that does not come back is out when its own ends."""
+    survivor, lost = form_group(server.address, "workers", 2, session_timeout_ms=1500)
+    lost.client.close()
+
+    restart()
+
+    survivor.reconnect()
+    survivor.await_rebalance()
+    join_all([survivor])
+    assert survivor.roster == [survivor.member_id]
+
+
+def test_a_stopped_process_evicts_nobody(server: Server) -> None:
+    """Time in which the server did not run counts against no session (SIGSTOP for longer than the session timeout)."""
+    members = form_group(server.address, "workers", 2, session_timeout_ms=600)
+
+    server.send_signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    server.send_signal(signal.SIGCONT)
+
+    assert [member.heartbeat() for member in members] == [ErrorCode.NONE, ErrorCode.NONE]
+
+
+def test_sigterm_ends_cleanly(server: Server) -> None:
+    """Exit code 0, also while clients are connected, and nothing but the ready line on stdout."""
+    with Client(server.address) as client:
+        topic_of(client, "orders")
+
+        assert server.stop() == 0
+        assert client.is_closed()
+
+
+def test_one_data_directory_one_server(server: Server) -> None:
+    """A second server on it is refused: exit code 1, one line that names the holder."""
+    second = server.run_to_end()
+
+    assert second.returncode == 1
+    assert second.stdout == ""
+    [line] = second.stderr.splitlines()
+    assert str(server.pid) in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        pytest.param(["--override", "group.max.sise=3"], "group.max.size", id="a property that does not exist"),
+        pytest.param(["--override", "num.partitions=many"], "num.partitions", id="a value that does not fit"),
+        pytest.param(["--listen", "nowhere"], "nowhere", id="an address that is none"),
+    ],
+)
+def test_wrong_arguments_are_named(tmp_path: Path, arguments: list[str], hint: str) -> None:
+    """Exit code 2, and the last line says what to change."""
+    command = [
+        sys.executable,
+        "-m",
+        "coordinator_server",
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--data-dir",
+        str(tmp_path / "data"),
+    ]
+
+    done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert hint in done.stderr.splitlines()[-1]
