@@ -1,11 +1,11 @@
 """What can go wrong with storage.
 
-    LogError
-    ├── Unavailable       nothing was written (disk full, too many files): the caller may try again later
-    ├── OutcomeUnknown    it may or may not be durable: the process must not go on with this log
-    ├── Fenced            somebody else owns the shard now
-    ├── DamagedLog        bytes that were durable are not what they were: refuse to start; names file and position
-    └── LockedLog         another process holds the data directory; names its pid
+LogError
+├── Unavailable       nothing was written (disk full, too many files): the caller may try again later
+├── OutcomeUnknown    it may or may not be durable: the process must not go on with this log
+├── Fenced            somebody else owns the shard now
+├── DamagedLog        bytes that were durable are not what they were: refuse to start; names file and position
+└── LockedLog         another process holds the data directory; names its pid
 """
 
 from __future__ import annotations

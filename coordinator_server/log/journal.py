@@ -39,6 +39,7 @@ from coordinator_server.log.frames import (
 from coordinator_server.log.storage import ZEROS, File, Storage, read_file, sync_file, write_all
 
 SUFFIX: Final = ".journal"
+FIRST_BYTES: Final = 1 << 20  # small, so that the first start is quick
 _HEAD_READ_BYTES: Final = 1 << 16
 
 
@@ -79,14 +80,23 @@ class Journal:
         assert self._active is not None, "start comes first"
         return self._active
 
-    def start(self, after: Found, first_bytes: int, ends: Iterable[ShardEnd]) -> None:
+    def start(self, after: Found, ends: Iterable[ShardEnd]) -> None:
         """Begin anew in a file that recovery does not rest on; ``ends`` is all there is. Then every other file is free."""
         self._generation = after.generation
         self.sequence = after.sequence
+        self._storage.sync_dir(self.directory)  # who made these files may have been killed before that
         self._free = [self._storage.open(path) for path in after.others]
-        size = self._free[-1].size() if self._free else first_bytes
+        size = self._free[-1].size() if self._free else min(FIRST_BYTES, self._journal_bytes)
         self._active = self._make(self._clean_head(ends), size)
         self._free += [self._storage.open(path) for path in after.chain]
+
+    def retire(self, after: Found, ends: Iterable[ShardEnd]) -> None:
+        """Leave a journal that nobody writes any more as one clean file. Names go in any order, so first nothing must rest on them."""
+        if after.entries or after.others or len(after.chain) > 1:
+            self.start(after, ends)
+            for file in self._free:
+                self._storage.remove(file.path)
+            self.close()
 
     def frame(self, content: bytes) -> bytes:
         """The next frame, to be written at the active file's position."""

@@ -22,20 +22,19 @@ from typing import Final, NamedTuple, TypeVar
 
 from coordinator_server.log.errors import DamagedLog, Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.frames import entry_header
-from coordinator_server.log.journal import Found, Journal, JournalFile
+from coordinator_server.log.journal import FIRST_BYTES, Found, Journal, JournalFile
 from coordinator_server.log.layers import layer_to_load, newest_valid_layer
 from coordinator_server.log.meta import Meta, open_meta
 from coordinator_server.log.reading import Span, read_spans
 from coordinator_server.log.recovery import Recovered, journal_dir, recover
 from coordinator_server.log.segments import SegmentState, ShardLog, end_of_batches, segment_path
-from coordinator_server.log.storage import LocalStorage, Lock, Storage
+from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.log.worker import ThreadWorker, Worker
 from coordinator_server.log.writer import Post, Sync, Writer, make_writer
 
 SEGMENT_BYTES: Final = 100 * 1024 * 1024
 JOURNAL_BYTES: Final = 16 * 1024 * 1024
-FIRST_JOURNAL_BYTES: Final = 1024 * 1024
 MAX_SUBMIT_BYTES: Final = 256 * 1024 * 1024
 WRITE_DELAY_S: Final = 1.0
 RETRY_DELAY_S: Final = 1.0
@@ -85,7 +84,7 @@ class LocalLogStore:
         data_dir = str(data_dir)
         lock: Lock | None = None
         try:
-            storage.make_dir(data_dir)
+            make_dir_durably(storage, data_dir)
             lock = storage.lock(f"{data_dir}/.lock")
             meta = open_meta(storage, data_dir, node_id=node_id, offsets_topic_num_partitions=offsets_topic_num_partitions)
             recovered = recover(storage, data_dir)
@@ -214,17 +213,12 @@ class LocalLogStore:
         for shard, state in recovered.shards.items():
             self._add(shard, state)
         self._lock = lock
-        directory = self._journal.directory
-        if loop_index not in recovered.journals:
-            self._storage.make_dir(directory)
-            for parent in (os.path.dirname(directory), self._data_dir, os.path.dirname(self._data_dir) or "."):
-                self._storage.sync_dir(parent)
+        for directory in (os.path.dirname(self._journal.directory), self._journal.directory):
+            make_dir_durably(self._storage, directory)
         ends = [log.checkpoint() for log in self._logs.values()]
-        self._journal.start(recovered.journals.pop(loop_index, Found()), FIRST_JOURNAL_BYTES, ends)
-        # What the other loops' journals held is in synced segments, and the new head says so.
-        for found in recovered.journals.values():
-            for path in (*found.others, *found.chain):
-                self._storage.remove(path)
+        self._journal.start(recovered.journals.pop(loop_index, Found()), ends)
+        for other, found in recovered.journals.items():
+            Journal(self._storage, journal_dir(self._data_dir, other), FIRST_BYTES).retire(found, ends)
 
     def _run(self, post: Post, writer: Writer, worker: Worker) -> None:
         self._post = post

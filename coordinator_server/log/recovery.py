@@ -100,6 +100,9 @@ def _read_last(storage: Storage, directory: str, bases: list[int]) -> SegmentSta
     """A shard that no journal knows: where its last segment ends."""
     if not bases:
         return SegmentState([], 0, 0)
+    for base in bases:
+        _sync(storage, segment_path(directory, base))
+    _sync_names(storage, directory)
     path = segment_path(directory, bases[-1])
     whole = storage.size(path)
     size, end = 0, bases[-1]
@@ -109,7 +112,7 @@ def _read_last(storage: Storage, directory: str, bases: list[int]) -> SegmentSta
     except DamagedLog:
         if not _is_torn(storage, path, size):
             raise
-        _cut(storage, path, size)
+        _sync(storage, path, cut_to=size)
     return SegmentState(bases, size, end)
 
 
@@ -126,10 +129,16 @@ def _is_torn(storage: Storage, path: str, position: int) -> bool:
         return len(rest) < HEADER_SIZE or not any(rest)
 
 
-def _cut(storage: Storage, path: str, size: int) -> None:
+def _sync_names(storage: Storage, directory: str) -> None:
+    sync_dir(storage, directory)
+    sync_dir(storage, os.path.dirname(directory))
+
+
+def _sync(storage: Storage, path: str, cut_to: int | None = None) -> None:
     file = storage.open(path)
     try:
-        file.truncate(size)
+        if cut_to is not None:
+            file.truncate(cut_to)
         sync_file(file)
     finally:
         file.close()
@@ -199,9 +208,8 @@ class _Rebuild:
             self._write(file, data)
         finally:
             file.close()
-        if is_new:
-            sync_dir(self.storage, self.directory)
-            sync_dir(self.storage, os.path.dirname(self.directory))
+        # Whoever made the file may have been killed before its name was durable.
+        _sync_names(self.storage, self.directory)
 
     def _write(self, file: File, data: bytes) -> None:
         if file.pread(len(data), self.size) != data:

@@ -108,6 +108,12 @@ def sync_dir(storage: Storage, path: str) -> None:
         raise OutcomeUnknown(f"cannot sync {path}: {error.strerror}; what it holds is not known") from error
 
 
+def make_dir_durably(storage: Storage, path: str) -> None:
+    """Make a directory that a power loss does not take back. One that is there may be as new: its maker may have been killed."""
+    storage.make_dir(path)
+    storage.sync_dir(os.path.dirname(path) or ".")
+
+
 def replace_file(storage: Storage, path: str, data: bytes) -> None:
     """Durably put ``data`` at ``path``: there is the old content or the new, never anything else."""
     attempt = f"{path}.new"

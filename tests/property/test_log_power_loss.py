@@ -1,0 +1,158 @@
+"""Whatever the moment the power goes, every acknowledged batch is there afterwards, in order, nothing else is, and the log starts.
+
+``LOG_IMAGES`` says how many disks to lose power on (default 300); the seed in the test's name is all there is to a failure.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from random import Random
+
+import pytest
+
+from coordinator_server.log.errors import LogError, OutcomeUnknown
+from coordinator_server.log.store import Append, ShardId
+from tests.support.log import DATA, OpenLog, batch, shard
+from tests.support.storage import PowerCut, SimulatedDisk
+
+IMAGES = int(os.environ.get("LOG_IMAGES", "300"))
+PER_TEST = 50
+
+
+class History:
+    """What the log owes: batches acknowledged, and the one submit whose outcome nobody knows."""
+
+    def __init__(self) -> None:
+        self.acked: dict[ShardId, list[bytes]] = {}
+        self.ends: dict[ShardId, int] = {}
+        self.in_flight: list[Append] = []
+        self.sealed: dict[str, bytes] = {}
+
+    def end(self, each: ShardId) -> int:
+        return self.ends.get(each, 0)
+
+    def settle(self, error: LogError | None) -> None:
+        if error is None:
+            for each in self.in_flight:
+                self.acked.setdefault(each.shard, []).append(each.data)
+                self.ends[each.shard] = int.from_bytes(each.data[:8], "big") + int.from_bytes(each.data[23:27], "big") + 1
+        assert not isinstance(error, OutcomeUnknown)
+        self.in_flight = []
+
+    def check(self, log: OpenLog) -> None:
+        """The log holds what it owes; of the submit in flight all or nothing."""
+        found = {each: list(log.store.read(each, 0)) for each in {*log.store.shards(), *self.acked}}
+        has = {len(found.get(each.shard, ())) > len(self.acked.get(each.shard, ())) for each in self.in_flight}
+        assert has in ({True}, {False}, set())
+        if has == {True}:
+            self.settle(None)
+        self.in_flight = []
+        assert {each: batches for each, batches in found.items() if batches} == self.acked
+        assert {each: log.store.end_offset(each) for each in self.acked} == self.ends
+        for path, content in self.sealed.items():
+            assert log.disk.content(path) == content
+
+
+class Life:
+    """One run of the program, from open to whatever ends it."""
+
+    def __init__(self, rng: Random, disk: SimulatedDisk, history: History) -> None:
+        self.rng = rng
+        self.history = history
+        disk.mend()
+        sizes = {"journal_bytes": rng.choice((2048, 4096, 16384)), "segment_bytes": rng.choice((1000, 5000, 1 << 20))}
+        # Shards move: with every start another loop may write all of them.
+        self.log = OpenLog(disk, loop_index=rng.choice((0, 0, 1)), **sizes)
+        history.check(self.log)
+        often = {self.submit: 24, self.work: 12, self.turn: 12, self.pass_time: 4, self.seal: 2, self.read: 2}
+        self.steps = {**often, self.fill_disk: 1, self.make_room: 2}
+
+    def run(self) -> None:
+        names, weights = list(self.steps), list(self.steps.values())
+        for step in self.rng.choices(names, weights, k=self.rng.randint(0, 60)):
+            step()
+        ending = self.rng.random()
+        if ending < 0.5:
+            self.log.disk.mend()
+            self.log.run()
+            self.log.store.close()
+            self.log.turn()
+        self.log.disk.kill()
+
+    def submit(self) -> None:
+        if self.history.in_flight:
+            self.log.run()
+        if self.history.in_flight:
+            return
+        rng = self.rng
+        size = rng.choice((10, 300, 1000, 5000)) if rng.random() < 0.95 else 20000
+        for partition in rng.sample(range(5), rng.randint(1, 4)):
+            offset = self.history.end(shard(partition))
+            data = batch(offset, rng.randbytes(rng.randint(1, size)), rng.randint(1, 3))
+            self.history.in_flight.append(Append(shard(partition), 0, offset, data))
+        self.log.store.submit(self.history.in_flight, self.history.settle)
+
+    def fill_disk(self) -> None:
+        operation = self.rng.choice(("reserve", "pwrite", "open", "rename", "truncate"))
+        self.log.disk.fail(operation, self.rng.choice((errno.ENOSPC, errno.EDQUOT, errno.EMFILE)))
+
+    def make_room(self) -> None:
+        self.log.disk.mend()
+
+    def work(self) -> None:
+        self.log.worker.step()
+
+    def turn(self) -> None:
+        self.log.turn()
+
+    def pass_time(self) -> None:
+        self.log.worker.pass_time()
+
+    def seal(self) -> None:
+        self.log.store.seal(self.sealed)
+
+    def sealed(self, ends: dict[ShardId, int] | LogError) -> None:
+        for each in ends if isinstance(ends, dict) else ():
+            names = [path for path in self.log.disk.files(f"{DATA}/{each}") if path.endswith(".log")]
+            self.history.sealed.update({path: self.log.disk.content(path) for path in names[:-1]})
+
+    def read(self) -> None:
+        self.log.disk.mend()
+        for each, batches in self.history.acked.items():
+            assert list(self.log.store.read(each, 0))[: len(batches)] == batches
+
+
+def lose_power(seed: int) -> None:
+    rng = Random(seed)
+    disk = SimulatedDisk(rng)
+    disk.is_write_short = rng.random() < 0.2
+    history = History()
+    for _ in range(rng.randint(1, 5)):
+        disk.cut_power_after(rng.choice((20, 100, 400)) * rng.randint(1, 10) // 10)
+        try:
+            Life(rng, disk, history).run()
+            if rng.random() < 0.5:
+                disk = disk.power_loss(rng)
+        except PowerCut:
+            disk = disk.power_loss(rng)
+    disk.mend()
+    disk.kill()
+    first = OpenLog(disk)
+    history.check(first)
+    content = {path: disk.content(path) for path in disk.files(DATA) if path.endswith(".log")}
+    disk.kill()
+    again = OpenLog(disk)
+    history.check(again)
+    assert {path: disk.content(path) for path in disk.files(DATA) if path.endswith(".log")} == content
+
+
+@pytest.mark.parametrize("first", range(0, IMAGES, PER_TEST))
+def test_acknowledged_batches_survive_a_power_loss(first: int) -> None:
+    """Acked means durable; a crash leaves a legal log, and recovering it twice changes nothing."""
+    for seed in range(first, first + PER_TEST):
+        try:
+            lose_power(seed)
+        except BaseException as error:
+            error.add_note(f"lose_power({seed})")
+            raise

@@ -1,0 +1,110 @@
+"""A LocalLogStore driven by hand: its loop and its worker run when a test says so, in one thread."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.store import Append, ShardId
+from coordinator_server.log.writer import Sync
+from protocol.record_batch import BatchBuilder, iter_batches, iter_records
+from tests.support.storage import SimulatedDisk
+
+DATA = "/data"
+
+
+class ManualWorker:
+    """Jobs that run when ``step`` is called; those with a delay when ``pass_time`` was."""
+
+    def __init__(self) -> None:
+        self.jobs: deque[Callable[[], None]] = deque()
+        self.later: list[Callable[[], None]] = []
+
+    def run(self, job: Callable[[], None], /, *, delay: float = 0.0) -> None:
+        (self.later if delay else self.jobs).append(job)
+
+    def step(self) -> bool:
+        if self.jobs:
+            self.jobs.popleft()()
+        return bool(self.jobs)
+
+    def pass_time(self) -> None:
+        self.jobs.extend(self.later)
+        self.later.clear()
+
+    def close(self) -> None:
+        self.jobs.clear()
+        self.later.clear()
+
+
+class OpenLog:
+    """A store on a simulated disk."""
+
+    def __init__(self, disk: SimulatedDisk, **settings: Any) -> None:
+        self.disk = disk
+        self.worker = ManualWorker()
+        self.posted: deque[Callable[[], None]] = deque()
+        given = {"sync": Sync.INLINE, "journal_bytes": 16384, "segment_bytes": 1 << 20, **settings}
+        self.store = LocalLogStore.open(DATA, post=self.posted.append, storage=disk, worker=self.worker, **given)
+
+    def submit(self, *appends: Append) -> list[LogError | None]:
+        """Submit; the list gets the outcome when there is one."""
+        outcome: list[LogError | None] = []
+        self.store.submit(appends, outcome.append)
+        return outcome
+
+    def append(self, *appends: Append) -> LogError | None:
+        """Submit, and let loop and worker run until it is done."""
+        outcome = self.submit(*appends)
+        self.run()
+        assert len(outcome) == 1
+        return outcome[0]
+
+    def seal(self) -> dict[ShardId, int] | LogError:
+        outcome: list[dict[ShardId, int] | LogError] = []
+        self.store.seal(outcome.append)
+        self.run()
+        return outcome[0]
+
+    def run(self) -> None:
+        """Let loop and worker run until both are idle."""
+        while self.posted or self.worker.jobs:
+            self.turn()
+            self.worker.step()
+
+    def turn(self) -> None:
+        """One turn of the loop."""
+        for _ in range(len(self.posted)):
+            self.posted.popleft()()
+
+    def write_out(self) -> None:
+        """The moment when what waits is written to the segments."""
+        self.worker.pass_time()
+        self.run()
+
+
+def shard(partition: int) -> ShardId:
+    return ShardId("__consumer_offsets", partition)
+
+
+def batch(offset: int, value: bytes = b"value", count: int = 1) -> bytes:
+    builder = BatchBuilder(offset, 1_700_000_000_000)
+    for _ in range(count):
+        builder.append(b"key", value)
+    return builder.finish()
+
+
+def append(partition: int, offset: int, value: bytes = b"value", *, count: int = 1, epoch: int = 0) -> Append:
+    return Append(shard(partition), epoch, offset, batch(offset, value, count))
+
+
+def values(batches: Iterable[bytes]) -> list[bytes | None]:
+    """The values of all records, in order."""
+    found = []
+    for data in batches:
+        for position, header in iter_batches(data):
+            found += [record.value for record in iter_records(data, position, header)]
+    return found
