@@ -19,7 +19,11 @@ REPLICATION_FACTOR = 1
 
 
 def plan(
-    request: CreateTopicsRequest, existing: Collection[str], default_partitions: int, node_id: int, new_topic_id: Callable[[], bytes]
+    request: CreateTopicsRequest,
+    existing: Collection[str],
+    default_partitions: int,
+    node_id: int,
+    new_topic_id: Callable[[], bytes],
 ) -> tuple[list[CreatableTopicResult], list[CoordinatorRecord]]:
     """The answer per topic, and the records of those that can be made. Raises CoordinatorError for the request as a whole."""
     asked = Counter(topic.name for topic in request.topics)
@@ -59,10 +63,13 @@ def _check(topic: CreatableTopic, times_asked: int, existing: Collection[str]) -
         _check_assignments(topic)
     elif topic.replication_factor not in (-1, REPLICATION_FACTOR):
         raise CoordinatorError(
-            ErrorCode.INVALID_REPLICATION_FACTOR, f"replication factor {topic.replication_factor}: this cluster has one node, ask for 1 or -1"
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"replication factor {topic.replication_factor}: this cluster has one node, ask for 1 or -1",
         )
     elif topic.num_partitions != -1 and topic.num_partitions <= 0:
-        raise CoordinatorError(ErrorCode.INVALID_PARTITIONS, f"{topic.num_partitions} partitions: ask for 1 or more, or -1 for the default")
+        raise CoordinatorError(
+            ErrorCode.INVALID_PARTITIONS, f"{topic.num_partitions} partitions: ask for 1 or more, or -1 for the default"
+        )
 
 
 def _check_assignments(topic: CreatableTopic) -> None:

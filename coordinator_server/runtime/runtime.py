@@ -20,7 +20,15 @@ import structlog
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, ShardId
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorShard, CoordinatorTimer, Deferred, Reply, RequestContext
+from coordinator_server.machine.shard import (
+    Clock,
+    CoordinatorResult,
+    CoordinatorShard,
+    CoordinatorTimer,
+    Deferred,
+    Reply,
+    RequestContext,
+)
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.context import ShardContext, ShardState, TooLarge
 from coordinator_server.runtime.deferred import DeferredEvent
@@ -107,9 +115,7 @@ class CoordinatorRuntime(Generic[S]):
         else:
             self._settle(operation.name, shard, result, reply)
 
-    def read(
-        self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs
-    ) -> R:
+    def read(self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a read operation on the state at the high watermark, and return its answer. Raises CoordinatorError."""
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:

@@ -22,8 +22,8 @@ from protocol.errors import ProtocolError
 from protocol.frames import FrameSplitter
 
 if TYPE_CHECKING:
-    from coordinator_server.server.dispatch import Api
     from coordinator_server.machine.shard import RequestContext
+    from coordinator_server.server.dispatch import Api
 
 log = structlog.get_logger(__name__)
 
@@ -101,6 +101,7 @@ class Connection(asyncio.Protocol):
         self._is_in_pass = False
         self._is_stalled = False  # the peer does not read
         self._is_paused = False  # we do not read
+        self._is_ending = False  # nor ever will again
 
     # What the loop calls
 
@@ -138,11 +139,6 @@ class Connection(asyncio.Protocol):
 
     # What the rest of the server calls
 
-    @property
-    def is_idle(self) -> bool:
-        """Nothing is owed to the peer."""
-        return not self._waiting and not self._backlog
-
     def expect(self, reply: PendingReply) -> None:
         """The next request's place in the order."""
         self._waiting.append(reply)
@@ -176,6 +172,16 @@ class Connection(asyncio.Protocol):
         if self._is_paused:
             self._run()
 
+    def stop_reading(self) -> None:
+        """Take no more requests; those that were taken are still answered."""
+        self._is_ending = True
+        self._balance()
+
+    def abort(self) -> None:
+        """Hang up on a peer that does not read what it was sent."""
+        if self._transport is not None:
+            self._transport.abort()
+
     def close(self) -> None:
         """Write what has been answered and hang up."""
         self._is_closed = True
@@ -190,7 +196,7 @@ class Connection(asyncio.Protocol):
         self._is_in_pass = True
         backlog = self._backlog
         try:
-            while backlog and not self._is_stalled and len(self._waiting) < self._max_waiting:
+            while backlog and not self._must_wait():
                 self._dispatch(self, backlog.popleft())
         except (ProtocolError, UnservedRequest) as bad:
             self._refuse(bad)
@@ -204,8 +210,11 @@ class Connection(asyncio.Protocol):
             out, self._out = self._out, bytearray()
             self._transport.write(out)
 
+    def _must_wait(self) -> bool:
+        return self._is_stalled or self._is_ending or len(self._waiting) >= self._max_waiting
+
     def _balance(self) -> None:
-        must_pause = self._is_stalled or len(self._waiting) >= self._max_waiting or bool(self._backlog)
+        must_pause = self._must_wait() or bool(self._backlog)
         if must_pause != self._is_paused and self._transport is not None and not self._is_closed:
             self._is_paused = must_pause
             if must_pause:

@@ -17,6 +17,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.store import ShardId
+from coordinator_server.log.writer import Sync
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
@@ -37,6 +38,7 @@ log = structlog.get_logger(__name__)
 
 GROUP_TOPIC = "__consumer_offsets"
 FIRST_EPOCH = 1
+PROGRESS_SECONDS = 2.0
 DECLARE = WriteOperation("declare-topics", CatalogShard.create_topics)
 OURSELVES = RequestContext("coordinator-server", "localhost", -1, 0)
 
@@ -69,6 +71,7 @@ class Daemon:
             offsets_topic_num_partitions=config.offsets_topic_num_partitions,
             segment_bytes=config.offsets_topic_segment_bytes,
             journal_bytes=config.log_journal_bytes,
+            sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
         )
         self._flusher = Flusher(self._store, self._loop.call_soon, fatal)
         services = LoopServices(self._store, self._flusher, self._timers, self._clock, self._loop.call_soon)
@@ -95,7 +98,9 @@ class Daemon:
             endpoint = Endpoint(*await self._listener.bind(host, port))
         except OSError as refused:
             reason = refused.strerror or str(refused)
-            raise StartError(f"cannot listen on {host}:{port}: {reason}; is another server there? --listen takes another") from None
+            raise StartError(
+                f"cannot listen on {host}:{port}: {reason}; is another server there? --listen takes another"
+            ) from None
         self._loop_timers.start()
         await self._load()
         await self._declare_topics()
@@ -104,28 +109,41 @@ class Daemon:
         return Ready(endpoint, self._store.meta.cluster_id)
 
     async def stop(self) -> None:
-        """Answer what is owed, write what is pending, and leave a log that opens at once."""
-        await self._listener.stop()
+        """Answer what was read, end what is waited for, and leave a log that opens at once."""
+        self._listener.stop_reading()
         await self._control.stop()
-        self._groups.close()
-        self._catalog.close()
-        self._loop_timers.close()
         idle = asyncio.Event()
         self._flusher.when_idle(idle.set)
         await idle.wait()
+        self._groups.close()
+        self._catalog.close()
+        await self._listener.hang_up()
+        self._loop_timers.close()
         self._store.close()
 
     async def _load(self) -> None:
-        loads = [(self._catalog, CATALOG_PARTITION)]
-        loads += [(self._groups, partition) for partition in range(self._config.offsets_topic_num_partitions)]  # type: ignore[misc]
-        outcomes: list[asyncio.Future[ErrorCode]] = []
-        for runtime, partition in loads:
-            outcome = self._loop.create_future()
-            outcomes.append(outcome)
-            runtime.load(partition, FIRST_EPOCH, outcome.set_result)
-        failed = [error for error in await asyncio.gather(*outcomes) if error != ErrorCode.NONE]
+        """Load every shard, and say how far it is while that takes long."""
+        loads: list[asyncio.Future[ErrorCode]] = []
+
+        def loaded() -> Callable[[ErrorCode], None]:
+            outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
+            loads.append(outcome)
+            return outcome.set_result
+
+        self._catalog.load(CATALOG_PARTITION, FIRST_EPOCH, loaded())
+        for partition in range(self._config.offsets_topic_num_partitions):
+            self._groups.load(partition, FIRST_EPOCH, loaded())
+        started = self._loop.time()
+        pending: set[asyncio.Future[ErrorCode]] = set(loads)
+        while pending:
+            _, pending = await asyncio.wait(pending, timeout=PROGRESS_SECONDS)
+            if pending:
+                log.info(
+                    "loading", shards=len(loads), loaded=len(loads) - len(pending), seconds=round(self._loop.time() - started)
+                )
+        failed = sum(load.result() != ErrorCode.NONE for load in loads)
         if failed:
-            raise StartError(f"{len(failed)} shards could not be loaded: the lines above name the damaged files")
+            raise StartError(f"{failed} of {len(loads)} shards could not be loaded: the lines above name the damaged files")
 
     async def _declare_topics(self) -> None:
         topics = declared_topics(self._config)

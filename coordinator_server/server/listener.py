@@ -26,6 +26,7 @@ class Listener:
         self._connections: set[Connection] = set()
         self._to_write: dict[Connection, None] = {}
         self._server: asyncio.Server | None = None
+        self._all_closed = asyncio.Event()
 
     async def bind(self, host: str, port: int) -> tuple[str, int]:
         """Bind without accepting yet; port 0 picks a free one. Returns the real address. Raises OSError."""
@@ -40,30 +41,43 @@ class Listener:
         assert self._server is not None
         await self._server.start_serving()
 
-    async def stop(self) -> None:
-        """Accept no more, give what is owed a moment to leave, and hang up."""
+    def stop_reading(self) -> None:
+        """Accept and read no more; what was read is still answered."""
         if self._server is not None:
             self._server.close()
-        deadline = self._loop.time() + DRAIN_SECONDS
-        while self._loop.time() < deadline and any(not connection.is_idle for connection in self._connections):
-            await asyncio.sleep(0.01)
+        for connection in self._connections:
+            connection.stop_reading()
+
+    async def hang_up(self) -> None:
+        """Write what has been answered and close; a peer that does not take it is cut off after a while."""
         for connection in list(self._connections):
             connection.close()
-        # Closing connections tell us in the next turns; nobody waits longer than the drain for a peer that does not read.
-        while self._loop.time() < deadline and self._connections:
-            await asyncio.sleep(0.01)
+        self._watch_the_last()
+        try:
+            await asyncio.wait_for(self._all_closed.wait(), DRAIN_SECONDS)
+        except TimeoutError:
+            for connection in list(self._connections):
+                connection.abort()
 
     def _connection(self) -> Connection:
         config = self._config
         connection = Connection(
             self._dispatch,
             self._write_later,
-            self._connections.discard,
+            self._closed,
             config.socket_request_max_bytes,
             config.max_pending_requests_per_connection,
         )
         self._connections.add(connection)
         return connection
+
+    def _closed(self, connection: Connection) -> None:
+        self._connections.discard(connection)
+        self._watch_the_last()
+
+    def _watch_the_last(self) -> None:
+        if not self._connections:
+            self._all_closed.set()
 
     def _write_later(self, connection: Connection) -> None:
         if not self._to_write:

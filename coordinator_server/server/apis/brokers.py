@@ -92,9 +92,7 @@ def metadata(node: Node, context: RequestContext, request: MetadataRequest, repl
     node.catalog.write(CATALOG_PARTITION, AUTO_CREATE, context, creation, done)
 
 
-def refuse_metadata(
-    context: RequestContext, request: MetadataRequest, error: ErrorCode, message: str | None
-) -> MetadataResponse:
+def refuse_metadata(context: RequestContext, request: MetadataRequest, error: ErrorCode, message: str | None) -> MetadataResponse:
     topics = [
         MetadataResponseTopic(error, _name_for(context, topic.name), topic.topic_id, topic_authorized_operations=-(1 << 31))
         for topic in request.topics or []
@@ -160,7 +158,8 @@ def _topics(node: Node, context: RequestContext, request: MetadataRequest) -> It
 def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
     here = [node.config.node_id]
     partitions = [
-        MetadataResponsePartition(0, partition, node.config.node_id, LEADER_EPOCH, here, here) for partition in range(topic.partitions)
+        MetadataResponsePartition(0, partition, node.config.node_id, LEADER_EPOCH, here, here)
+        for partition in range(topic.partitions)
     ]
     return MetadataResponseTopic(0, topic.name, topic.topic_id, False, partitions)
 

@@ -114,8 +114,14 @@ def test_an_explicit_assignment_counts_the_partitions(catalog: Catalog) -> None:
     assigned = [CreatableReplicaAssignment(0, [1]), CreatableReplicaAssignment(1, [1])]
 
     assert catalog.create(CreatableTopic("orders", -1, -1, assigned)).topics[0].num_partitions == 2
-    assert catalog.error(CreatableTopic("gaps", -1, -1, [CreatableReplicaAssignment(1, [1])])) == ErrorCode.INVALID_REPLICA_ASSIGNMENT
-    assert catalog.error(CreatableTopic("two", -1, -1, [CreatableReplicaAssignment(0, [1, 2])])) == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert (
+        catalog.error(CreatableTopic("gaps", -1, -1, [CreatableReplicaAssignment(1, [1])]))
+        == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    )
+    assert (
+        catalog.error(CreatableTopic("two", -1, -1, [CreatableReplicaAssignment(0, [1, 2])]))
+        == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    )
     assert catalog.error(CreatableTopic("both", 2, -1, assigned)) == ErrorCode.INVALID_REQUEST
 
 

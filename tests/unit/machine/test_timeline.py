@@ -87,7 +87,9 @@ def test_snapshots_only_go_forward() -> None:
         registry.snapshot(9)
 
 
-@pytest.mark.parametrize("mutate", [lambda d: d.clear(), lambda d: d.update(a=1), lambda d: d.setdefault("a", 1), lambda d: d.popitem()])
+@pytest.mark.parametrize(
+    "mutate", [lambda d: d.clear(), lambda d: d.update(a=1), lambda d: d.setdefault("a", 1), lambda d: d.popitem()]
+)
 def test_changes_that_no_snapshot_would_note_are_refused(mutate: Any) -> None:
     with pytest.raises(TypeError):
         mutate(TimelineDict(SnapshotRegistry()))

@@ -147,14 +147,14 @@ def test_soft_state_hears_of_the_outcome_before_the_response_leaves(toy: ToyRunt
     toy.flush(Unavailable("disk full"))
 
     assert heard == [None, None, ErrorCode.NOT_COORDINATOR]
-    assert outcome.response == "ok" and failed.response == "no"
+    assert (outcome.response, failed.response) == ("ok", "no")
 
 
 def test_a_deferred_response_is_the_operations_own_to_give(toy: ToyRuntime) -> None:
     outcome = Outcome()
 
     def answer_on_append(shard: ToyShard, reply: Any) -> CoordinatorResult[Any]:
-        return CoordinatorResult(DEFERRED, [toy_record("a", 1)], lambda error: outcome.complete(error))
+        return CoordinatorResult(DEFERRED, [toy_record("a", 1)], outcome.complete)
 
     given = toy.write(answer_on_append)
     toy.flush()
@@ -185,7 +185,9 @@ def test_an_operation_is_never_split_over_two_batches() -> None:
     toy = ToyRuntime(max_batch_bytes=1000)
     toy.load()
     for turn in range(4):
-        toy.write(lambda shard, reply, turn=turn: CoordinatorResult("ok", [toy_record(f"{turn}{n}" + "x" * 100, 1) for n in range(4)]))  # type: ignore[misc]
+        toy.write(
+            lambda shard, reply, turn=turn: CoordinatorResult("ok", [toy_record(f"{turn}{n}" + "x" * 100, 1) for n in range(4)])
+        )  # type: ignore[misc]
     toy.flush()
 
     batches = toy.store.logs[next(iter(toy.store.logs))]
@@ -275,7 +277,9 @@ class TestLife:
         before = ToyRuntime(store=store)
         before.load()
         for number in range(50):
-            before.write(lambda shard, reply, number=number: CoordinatorResult(0, [toy_record(f"{number}-{n}", n) for n in range(100)]))  # type: ignore[misc]
+            before.write(
+                lambda shard, reply, number=number: CoordinatorResult(0, [toy_record(f"{number}-{n}", n) for n in range(100)])
+            )  # type: ignore[misc]
             before.flush()
 
         toy = ToyRuntime(store=store)

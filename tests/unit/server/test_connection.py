@@ -34,13 +34,20 @@ class Peer:
         self.parked: list[PendingReply] = []
         self.later: list[Connection] = []
         self.closed: list[Connection] = []
-        self.handle: Callable[[RequestContext, Any, PendingReply], None] = lambda context, request, reply: self.parked.append(reply)
+        self.handle: Callable[[RequestContext, Any, PendingReply], None] = lambda context, request, reply: self.parked.append(
+            reply
+        )
         apis = [
-            Api.of(APIS[HEARTBEAT], lambda context, request, reply: self.handle(context, request, reply), refuse_heartbeat),
-            Api.of(APIS[API_VERSIONS], lambda context, request, reply: reply.complete(ApiVersionsResponse()), refuse_api_versions),
+            Api.of(APIS[HEARTBEAT], self._handle, refuse_heartbeat),
+            Api.of(
+                APIS[API_VERSIONS], lambda context, request, reply: reply.complete(ApiVersionsResponse()), refuse_api_versions
+            ),
         ]
         self.connection = Connection(Dispatcher(apis), self.later.append, self.closed.append, MAX_FRAME_BYTES, MAX_WAITING)
         self.connection.connection_made(self.transport)
+
+    def _handle(self, context: RequestContext, request: Any, reply: PendingReply) -> None:
+        self.handle(context, request, reply)
 
     def send(self, *correlation_ids: int) -> None:
         self.connection.data_received(b"".join(heartbeat(correlation_id) for correlation_id in correlation_ids))
@@ -56,7 +63,9 @@ class Peer:
         """Correlation id and error of every answer so far."""
         frames = FrameSplitter(1 << 20).feed(b"".join(self.transport.writes))
         decoded = [decode_response(HEARTBEAT, 4, frame) for frame in frames]
-        return [(correlation_id, message.error_code) for correlation_id, message in decoded if isinstance(message, HeartbeatResponse)]
+        return [
+            (correlation_id, message.error_code) for correlation_id, message in decoded if isinstance(message, HeartbeatResponse)
+        ]
 
 
 def heartbeat(correlation_id: int) -> bytes:
@@ -118,7 +127,10 @@ def test_a_refusal_is_the_apis_own_response(peer: Peer) -> None:
 
 
 def test_a_bug_in_a_handler_is_unknown_server_error_and_the_connection_lives(peer: Peer) -> None:
-    peer.handle = lambda context, request, reply: 1 // 0  # type: ignore[return-value]
+    def broken(context: RequestContext, request: Any, reply: PendingReply) -> None:
+        raise ZeroDivisionError
+
+    peer.handle = broken
     peer.send(1)
     peer.handle = lambda context, request, reply: reply.complete(HeartbeatResponse())
     peer.send(2)
@@ -140,13 +152,22 @@ def test_too_many_waiting_requests_stop_the_reading_until_they_are_answered(peer
 
 def test_a_peer_that_does_not_read_is_not_read_from(peer: Peer) -> None:
     peer.connection.pause_writing()
-    assert peer.transport.is_reading_paused
     peer.send(1)
-    assert peer.parked == []
+    assert (peer.transport.is_reading_paused, len(peer.parked)) == (True, 0)
 
     peer.connection.resume_writing()
-    assert not peer.transport.is_reading_paused
-    assert len(peer.parked) == 1
+    assert (peer.transport.is_reading_paused, len(peer.parked)) == (False, 1)
+
+
+def test_a_server_that_stops_reads_no_more_and_still_answers_what_it_has_read(peer: Peer) -> None:
+    peer.send(1)
+    peer.connection.stop_reading()
+    peer.send(2)
+    peer.parked[0].complete(HeartbeatResponse())
+    peer.turn()
+
+    assert peer.answers() == [(1, 0)]
+    assert peer.transport.is_reading_paused
 
 
 @pytest.mark.parametrize(
