@@ -196,6 +196,10 @@ class ToyRuntime:
         """Write one record; the response is the record's name."""
         return self.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, number)]), partition)
 
+    def put_all(self, names: list[str]) -> Outcome:
+        """Write a record for each name, in one operation."""
+        return self.write(lambda shard, reply: CoordinatorResult("ok", [toy_record(name, 1) for name in names]))
+
     def number(self, name: str, partition: int = 0) -> int | None:
         """Read as committed."""
         return self.runtime.read(partition, ToyShard.number, name)

@@ -174,7 +174,7 @@ def test_a_failed_sync_answers_nobody_and_is_fatal(toy: ToyRuntime) -> None:
 def test_records_too_large_for_any_batch_are_refused_and_nothing_is_kept() -> None:
     toy = ToyRuntime(max_batch_bytes=1000)
     toy.load()
-    outcome = toy.write(lambda shard, reply: CoordinatorResult("ok", [toy_record("x" * 100, n) for n in range(10)]))
+    outcome = toy.put_all(["x" * 100] * 10)
 
     assert outcome.error == ErrorCode.UNKNOWN_SERVER_ERROR
     assert dict(toy.shards[0].numbers) == {}
@@ -185,9 +185,7 @@ def test_an_operation_is_never_split_over_two_batches() -> None:
     toy = ToyRuntime(max_batch_bytes=1000)
     toy.load()
     for turn in range(4):
-        toy.write(
-            lambda shard, reply, turn=turn: CoordinatorResult("ok", [toy_record(f"{turn}{n}" + "x" * 100, 1) for n in range(4)])
-        )  # type: ignore[misc]
+        toy.put_all([f"{turn}{n}" + "x" * 100 for n in range(4)])
     toy.flush()
 
     batches = toy.store.logs[next(iter(toy.store.logs))]
@@ -277,9 +275,7 @@ class TestLife:
         before = ToyRuntime(store=store)
         before.load()
         for number in range(50):
-            before.write(
-                lambda shard, reply, number=number: CoordinatorResult(0, [toy_record(f"{number}-{n}", n) for n in range(100)])
-            )  # type: ignore[misc]
+            before.put_all([f"{number}-{n}" for n in range(100)])
             before.flush()
 
         toy = ToyRuntime(store=store)
