@@ -108,7 +108,7 @@ class MetadataSerde:
     def __init__(self, *types: type[Message]) -> None:
         self._types = {message.kafka.key: message for message in types}
 
-    def encode_key(self, record: CoordinatorRecord) -> None:
+    def encode_key(self, record: CoordinatorRecord) -> bytes | None:
         return None
 
     def encode_value(self, record: CoordinatorRecord) -> bytes:
