@@ -1,0 +1,138 @@
+"""LoopTimers: wakes when something is due, and notices that the process stood still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.runtime.timers import ShardTimers, TimerQueue
+from coordinator_server.server.timers import TICK_MS, LoopTimers
+from tests.support.clock import ManualClock
+
+
+class Handle:
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self.callback = callback
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+
+class ManualLoop:
+    """The two methods of a loop that LoopTimers calls; ``arrived`` is what the sockets deliver in a turn."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+        self.later: list[tuple[int, Handle]] = []
+        self.soon: list[Callable[[], Any]] = []
+        self.arrived: list[Callable[[], None]] = []
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> Handle:
+        handle = Handle(callback)
+        self.later.append((self.clock.now_ms() + round(seconds * 1000), handle))
+        return handle
+
+    def call_soon(self, callback: Callable[..., Any], *arguments: Any) -> None:
+        self.soon.append(lambda: callback(*arguments))
+
+    def turn(self) -> None:
+        """Timers, then what was called soon, then the sockets: the order of libuv."""
+        now = self.clock.now_ms()
+        due = [handle for at, handle in self.later if at <= now and not handle.is_cancelled]
+        self.later = [(at, handle) for at, handle in self.later if at > now and not handle.is_cancelled]
+        for handle in due:
+            handle.callback()
+        soon, self.soon = self.soon, []
+        for callback in soon:
+            callback()
+        arrived, self.arrived = self.arrived, []
+        for callback in arrived:
+            callback()
+
+    def run(self, ms: int) -> None:
+        """Turn by turn, a millisecond each."""
+        for _ in range(ms):
+            self.clock.advance(1)
+            self.turn()
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.loop = ManualLoop(self.clock)
+        self.queue = TimerQueue()
+        self.fired: list[tuple[str, int]] = []
+        self.timers = ShardTimers(self.queue, self.clock, lambda operation: cast(None, operation()))
+        self.driver = LoopTimers(cast(asyncio.AbstractEventLoop, self.loop), self.queue, self.clock)
+        self.driver.start()
+
+    def schedule(self, key: str, delay_ms: int) -> None:
+        def fire() -> CoordinatorResult[None]:
+            self.fired.append((key, self.clock.now_ms() - 1_000_000))
+            return CoordinatorResult(None)
+
+        self.timers.schedule(key, delay_ms, fire)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_a_timer_fires_within_two_turns_of_its_deadline(bench: Bench) -> None:
+    bench.schedule("a", 1234)
+    bench.loop.run(2000)
+
+    ((_, at),) = bench.fired
+    assert 1234 <= at <= 1236
+
+
+def test_a_timer_before_the_next_tick_does_not_wait_for_it(bench: Bench) -> None:
+    bench.loop.run(1)
+    bench.schedule("soon", 10)
+    bench.loop.run(20)
+
+    assert [key for key, _ in bench.fired] == ["soon"]
+
+
+def test_what_waits_in_the_sockets_counts_before_a_session_ends(bench: Bench) -> None:
+    bench.schedule("session", 300)
+    bench.loop.run(299)
+    bench.loop.arrived.append(lambda: bench.schedule("session", 300))
+    bench.loop.run(200)
+
+    assert bench.fired == []
+
+
+def test_a_process_that_stood_still_evicts_nobody(bench: Bench) -> None:
+    bench.schedule("session", 6000)
+    bench.loop.run(100)
+    bench.clock.advance(60_000)
+    bench.loop.run(5990)
+    assert bench.fired == []
+
+    bench.loop.run(20)
+    assert [key for key, _ in bench.fired] == ["session"]
+
+
+def test_an_idle_server_wakes_once_a_tick(bench: Bench) -> None:
+    woken = 0
+    for _ in range(10 * TICK_MS):
+        bench.clock.advance(1)
+        woken += any(at <= bench.clock.now_ms() and not handle.is_cancelled for at, handle in bench.loop.later)
+        bench.loop.turn()
+
+    assert woken <= 10
+
+
+def test_closed_means_quiet(bench: Bench) -> None:
+    bench.schedule("a", 10)
+    bench.driver.close()
+    bench.loop.run(1000)
+
+    assert bench.fired == []
