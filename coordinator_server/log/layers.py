@@ -22,7 +22,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
 from crc32c import crc32c
@@ -62,6 +62,15 @@ class Manifest(Struct, frozen=True):
     tombstone_cutoff_ms: int | None = None
     from_offset: int = 0
     format: int = FORMAT
+
+
+class Summary(NamedTuple):
+    """What a writer has to say of the records in its layer; ``digest`` is over keys and values, in no order."""
+
+    records: int
+    tombstones: int
+    cutoff_ms: int | None
+    digest: str
 
 
 class Layer:
@@ -169,9 +178,13 @@ def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | Non
     if damage is not None:
         raise damage
     if upto is not None and newest and upto < newest[0]:
-        raise LogError(f"{shard_dir.name}: the records before offset {newest[0]} are kept compacted only: ask for that offset or a later one")
+        raise LogError(
+            f"{shard_dir.name}: the records before offset {newest[0]} are kept compacted only: ask for that offset or a later one"
+        )
     first = segment_bases[0] if segment_bases else newest[0]
-    raise DamagedLog(str(shard_dir / f"{first:020d}.log"), 0, "records before this segment are missing, and no layer reaches up to it")
+    raise DamagedLog(
+        str(shard_dir / f"{first:020d}.log"), 0, "records before this segment are missing, and no layer reaches up to it"
+    )
 
 
 class LayerAttempt:
@@ -220,18 +233,18 @@ class LayerAttempt:
         self._file = None
         self.entries.append(FileEntry(self._name, self._size, self._crc))
 
-    def finish(self, *, records: int, tombstones: int, cutoff_ms: int | None, digest: str, inputs: Sequence[FileEntry]) -> Path:
+    def finish(self, summary: Summary, inputs: Sequence[FileEntry]) -> Path:
         """Add the manifest and sync everything: after this the attempt may be published."""
         self.close()
         manifest = Manifest(
             shard=self._shard,
             to_offset=self._to_offset,
-            records=records,
-            tombstones=tombstones,
-            digest=digest,
+            records=summary.records,
+            tombstones=summary.tombstones,
+            digest=summary.digest,
             files=tuple(self.entries),
             inputs=tuple(inputs),
-            tombstone_cutoff_ms=cutoff_ms,
+            tombstone_cutoff_ms=summary.cutoff_ms,
         )
         with (self.path / MANIFEST).open("xb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=2) + b"\n")

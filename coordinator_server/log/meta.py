@@ -45,6 +45,12 @@ def open_meta(storage: Storage, data_dir: str, *, node_id: int, offsets_topic_nu
     return meta
 
 
+def read_meta(storage: Storage, data_dir: str) -> Meta:
+    """The identity of a directory that has one: for tools that take it as it is."""
+    path = f"{data_dir}/{NAME}"
+    return _decode(path, read_file(storage, path))
+
+
 def _encode(meta: Meta) -> bytes:
     lines = (
         f"version={FORMAT}",

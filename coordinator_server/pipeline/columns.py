@@ -151,7 +151,7 @@ def zigzag(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
 def _batch_starts(data: Bytes) -> Ints:
     starts: list[int] = []
     position, end = 0, len(data)
-    view = memoryview(data)
+    view = data.data
     while position + HEADER_SIZE <= end:
         starts.append(position)
         length = _LENGTH.unpack_from(view, position + _LENGTH_AT)[0]
@@ -183,7 +183,7 @@ def _check_headers(headers: NDArray[Any], first_offset: int | None, end_offset: 
 
 
 def _check_crcs(data: Bytes, starts: Ints, headers: NDArray[Any]) -> None:
-    view = memoryview(data)
+    view = data.data
     ends = (starts + _LENGTH_END + headers["length"]).tolist()
     for start, end, crc in zip(starts.tolist(), ends, headers["crc"].tolist(), strict=True):
         if crc32c(view[start + CHECKED_FROM : end]) != crc:
@@ -213,15 +213,15 @@ def _boundaries(data: Bytes, starts: Ints, ends: Ints, counts: Ints) -> tuple[In
             _check_ends(position[~more], ends[live[~more]])
             live, position = live[more], position[more]
     for batch, at in zip(live.tolist(), position.tolist(), strict=True):
-        rows = slice(int(first[batch]) + done, int(first[batch] + counts[batch]))
-        at = _walk(data, at, body[rows], end[rows])
+        span = slice(int(first[batch]) + done, int(first[batch] + counts[batch]))
+        at = _walk(data, at, body[span], end[span])
         _check_ends(np.array([at]), ends[batch : batch + 1])
     return body, end
 
 
 def _walk(data: Bytes, at: int, body: Ints, end: Ints) -> int:
     """One batch's records after another, in plain Python."""
-    view = memoryview(data)
+    view = data.data
     for row in range(len(body)):
         byte = view[at]
         at += 1

@@ -15,21 +15,18 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from coordinator_server.log.layers import clean_attempts, discard, publish
+from coordinator_server.log.layers import clean_attempts, publish
 from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.errors import Busy
 from coordinator_server.pipeline.plan import ShardPlan, is_compacted, plan_shard, shard_directories
 
 LOCK: Final = ".compact.lock"
-
-# Runs plans, in any order and place, and yields each result as it comes.
-Runner = Callable[[Sequence[ShardPlan], int | None], Iterable[ShardResult]]
 
 
 class Progress:
@@ -39,10 +36,14 @@ class Progress:
         """So many shards are to be done."""
 
     def advance(self, shards: int, records: int) -> None:
-        """So many more shards are done, with so many records read."""
+        """So many shards are done by now, with so many records read."""
 
     def stop(self) -> None:
         """The job is over, well or not."""
+
+
+# Runs plans, in any order and place; any of them that fails raises.
+Runner = Callable[[Sequence[ShardPlan], int | None, Progress], Iterable[ShardResult]]
 
 
 class CompactResult(Struct, frozen=True):
@@ -68,36 +69,36 @@ def compaction_lock(data_dir: Path) -> Iterator[None]:
         os.close(fd)
 
 
-def plans(data_dir: Path) -> list[ShardPlan]:
-    """The shards in which something was sealed since their newest layer."""
-    candidates = (plan_shard(path) for path in shard_directories(data_dir) if is_compacted(path))
-    return [plan for plan in candidates if plan is not None]
+def plans(data_dir: Path, sealed: Mapping[str, int]) -> list[ShardPlan]:
+    """The shards in which something was sealed since their newest layer. ``sealed`` is what ``sealed.seal`` answered."""
+    shards = (path for path in shard_directories(data_dir) if is_compacted(path))
+    return [plan for path in shards if (plan := plan_shard(path, sealed.get(path.name))) is not None]
 
 
-def run_python(todo: Sequence[ShardPlan], cutoff_ms: int | None) -> Iterator[ShardResult]:
+def run_python(todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
     """The plain engine, one shard after the other."""
     engine = PythonEngine()
+    results: list[ShardResult] = []
+    records = 0
     for plan in todo:
-        yield compact_shard(plan, cutoff_ms, engine)
+        results.append(compact_shard(plan, cutoff_ms, engine))
+        records += results[-1].records_in
+        progress.advance(len(results), records)
+    return results
 
 
 def compact(todo: Sequence[ShardPlan], cutoff_ms: int | None, run: Runner, progress: Progress) -> CompactResult:
-    """Run the plans and publish; the caller holds the compaction lock."""
-    results: list[ShardResult] = []
+    """Run the plans and publish all or nothing; the caller holds the compaction lock."""
     progress.start(len(todo))
     try:
-        for result in run(todo, cutoff_ms):
-            results.append(result)
-            progress.advance(1, result.records_in)
-    except BaseException:
-        for result in results:
-            if result.attempt:
-                discard(Path(result.attempt))
-        raise
+        results = {result.directory: result for result in run(todo, cutoff_ms, progress)}
+        ordered = [results[plan.directory] for plan in todo]
+        done = [result for result in ordered if result.attempt]
+        for result in done:
+            publish(Path(result.attempt), Path(result.directory), result.to_offset)
     finally:
         progress.stop()
-    results.sort(key=lambda result: [plan.directory for plan in todo].index(result.directory))
-    done = [result for result in results if result.attempt]
-    for result in done:
-        publish(Path(result.attempt), Path(result.directory), result.to_offset)
-    return CompactResult(tuple(done), tuple(result.left_alone for result in results if result.left_alone))
+        # Of a run that failed, and of tasks that Spark ran twice.
+        for plan in todo:
+            clean_attempts(Path(plan.directory))
+    return CompactResult(tuple(done), tuple(result.left_alone for result in ordered if result.left_alone))

@@ -19,12 +19,12 @@ from typing import Final, NamedTuple, Protocol
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.log.layers import LayerAttempt, Summary
 from coordinator_server.pipeline.digest import Digest, digest_of
 from coordinator_server.pipeline.errors import CannotCompact, GateClosed
-from coordinator_server.pipeline.plan import ShardPlan, Source, read_batches, sources
+from coordinator_server.pipeline.plan import ShardPlan, Source, input_entries, read_batches, sources
 from protocol.errors import DecodeError
-from protocol.record_batch import BatchBuilder, Record, iter_records
+from protocol.record_batch import BatchBuilder, BatchHeader, Record, iter_records
 
 MAX_RECORDS: Final = 200
 MAX_BYTES: Final = 1024 * 1024
@@ -71,7 +71,7 @@ class ShardResult(Struct, frozen=True):
 
 def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> ShardResult:
     """Write a finished attempt for the shard; nothing is left behind when that fails."""
-    inputs, entries = sources(plan)
+    layer, inputs = sources(Path(plan.directory), plan.to_offset)
     try:
         with LayerAttempt(Path(plan.directory), plan.to_offset) as attempt:
             written = engine.write(inputs, cutoff_ms, attempt)
@@ -82,8 +82,8 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
                     f"{plan.shard}: the input has {written.digest.count} keys with digest {written.digest}, "
                     f"the output {found.count} with {found}; nothing is published. Please report this"
                 )
-            counts = {"records": written.records, "tombstones": written.tombstones}
-            attempt.finish(**counts, cutoff_ms=cutoff_ms, digest=str(found), inputs=entries)
+            summary = Summary(written.records, written.tombstones, cutoff_ms, str(found))
+            attempt.finish(summary, input_entries(layer, inputs))
     except CannotCompact as error:
         return ShardResult(plan.directory, plan.to_offset, left_alone=str(error))
     return ShardResult(
@@ -91,10 +91,11 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
         plan.to_offset,
         records_in=written.records_in,
         bytes_in=sum(Path(source.path).stat().st_size for source in inputs),
+        records=summary.records,
+        tombstones=summary.tombstones,
         bytes_out=sum(entry.size for entry in attempt.entries),
-        digest=str(found),
+        digest=summary.digest,
         attempt=str(attempt.path),
-        **counts,
     )
 
 
@@ -115,11 +116,12 @@ class PythonEngine:
             for key, kept in _read(source):
                 latest[key] = kept
                 records_in += 1
-        kept = sorted((kept for kept in latest.values() if _stays(kept.record, cutoff_ms)), key=lambda kept: kept.record.offset)
-        expected = digest_of((key, kept.record.value) for key, kept in latest.items() if _stays(kept.record, cutoff_ms))
-        for batch in _batches(kept):
+        staying = {key: kept for key, kept in latest.items() if _stays(kept.record, cutoff_ms)}
+        expected = digest_of((key, kept.record.value) for key, kept in staying.items())
+        for batch in _batches(sorted(staying.values(), key=lambda kept: kept.record.offset)):
             attempt.append(batch[0].record.offset, _encode(batch))
-        return Written(records_in, len(kept), sum(item.record.value is None for item in kept), expected)
+        tombstones = sum(kept.record.value is None for kept in staying.values())
+        return Written(records_in, len(staying), tombstones, expected)
 
     def digest(self, paths: Sequence[Path], /) -> Digest:
         whole = (Source(str(path), 0, 2**63 - 1, is_dense=False) for path in paths)
@@ -128,14 +130,29 @@ class PythonEngine:
 
 def _read(source: Source) -> Iterator[tuple[bytes, Kept]]:
     for data, position, header in read_batches(source):
+        if header.attributes:
+            raise _cannot(source, position, _kind(header))
         try:
             for record in iter_records(data, position, header):
                 if record.key is None:
-                    raise CannotCompact(f"{Path(source.path).parent.name}: the record at offset {record.offset} has no key; the shard is left as it is")
+                    raise _cannot(source, position, "records without a key cannot be compacted")
                 if record.offset >= source.from_offset:
                     yield record.key, Kept(record, header.leader_epoch)
         except DecodeError as error:
             raise DamagedLog(source.path, position if error.position is None else error.position, error.reason) from error
+
+
+def _cannot(source: Source, position: int, why: str) -> CannotCompact:
+    path = Path(source.path)
+    return CannotCompact(f"{path.parent.name}/{path.name} at byte {position}: {why}; the shard is left as it is")
+
+
+def _kind(header: BatchHeader) -> str:
+    if header.is_control or header.is_transactional:
+        return "transactional records are not compacted by this version"
+    if header.compression:
+        return "compressed batches are not compacted by this version"
+    return f"batches with attributes {header.attributes:#x} are not compacted by this version"
 
 
 def _stays(record: Record, cutoff_ms: int | None) -> bool:

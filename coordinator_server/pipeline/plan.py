@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import MANIFEST, FileEntry, file_entry, layer_to_load, newest_valid_layer
-from coordinator_server.pipeline.errors import CannotCompact
+from coordinator_server.log.layers import MANIFEST, FileEntry, Layer, file_entry, layer_to_load, newest_valid_layer
 from protocol.errors import DecodeError
 from protocol.record_batch import BatchHeader, iter_batches
 
@@ -63,38 +62,43 @@ def segment_bases(shard_dir: Path) -> list[int]:
     return sorted(int(name[1]) for name in names if name)
 
 
-def plan_shard(shard_dir: Path) -> ShardPlan | None:
-    """What to do for a shard; None when nothing was sealed since its newest layer."""
-    bases = segment_bases(shard_dir)
-    if not bases:
-        return None
+def plan_shard(shard_dir: Path, sealed_to: int | None = None) -> ShardPlan | None:
+    """What to do for a shard; None when nothing was sealed since its newest layer.
+
+    ``sealed_to`` is how far whoever sealed vouches for: a running server may be about to seal more.
+    """
+    bases = [base for base in segment_bases(shard_dir) if sealed_to is None or base <= sealed_to]
     newest = newest_valid_layer(shard_dir)
-    if bases[-1] <= (newest.to_offset if newest is not None else 0):
+    if not bases or bases[-1] <= (newest.to_offset if newest is not None else 0):
         return None
     return ShardPlan(str(shard_dir), bases[-1])
 
 
-def sources(plan: ShardPlan) -> tuple[list[Source], list[FileEntry]]:
-    """The files to read in offset order, and the inputs that the new layer's manifest names."""
-    shard_dir = Path(plan.directory)
-    bases = [base for base in segment_bases(shard_dir) if base <= plan.to_offset]
-    layer = layer_to_load(shard_dir, bases, upto=plan.to_offset)
+def input_bytes(plan: ShardPlan) -> int:
+    """About how much there is to read."""
+    return sum(path.stat().st_size for path in Path(plan.directory).glob("*.log"))
+
+
+def sources(shard_dir: Path, upto: int) -> tuple[Layer | None, list[Source]]:
+    """The layer and the sealed segments after it that hold the records before ``upto``, in offset order."""
+    bases = segment_bases(shard_dir)
+    layer = layer_to_load(shard_dir, bases, upto=upto)
     start = layer.to_offset if layer is not None else 0
-    found: list[Source] = []
-    inputs: list[FileEntry] = []
-    if layer is not None:
-        found += (Source(str(path), 0, start, is_dense=False) for path in layer.files())
-        inputs.append(file_entry(layer.path / MANIFEST, f"{layer.path.name}/{MANIFEST}"))
+    found = [Source(str(path), 0, start, is_dense=False) for path in layer.files()] if layer is not None else []
     for base, end in itertools.pairwise(bases):
-        if end > start:
-            path = shard_dir / f"{base:020d}.log"
-            found.append(Source(str(path), start, end, is_dense=True))
-            inputs.append(file_entry(path, path.name))
-    return found, inputs
+        if base < upto and end > start:
+            found.append(Source(str(shard_dir / f"{base:020d}.log"), start, end, is_dense=True))
+    return layer, found
+
+
+def input_entries(layer: Layer | None, found: Sequence[Source]) -> list[FileEntry]:
+    """What a manifest says of the files a layer was made from; a layer's own manifest stands for its files."""
+    manifest = [file_entry(layer.path / MANIFEST, f"{layer.path.name}/{MANIFEST}")] if layer is not None else []
+    return manifest + [file_entry(Path(source.path), Path(source.path).name) for source in found if source.is_dense]
 
 
 def read_batches(source: Source) -> Iterator[tuple[bytes, int, BatchHeader]]:
-    """The verified batches of one file that this version can rewrite, as (bytes, position, header)."""
+    """The verified batches of one file, as (bytes, position, header)."""
     path = Path(source.path)
     data = path.read_bytes()
     expected = int(path.stem) if source.is_dense else 0
@@ -103,8 +107,6 @@ def read_batches(source: Source) -> Iterator[tuple[bytes, int, BatchHeader]]:
         for position, header in iter_batches(data):
             if header.base_offset < expected or (source.is_dense and header.base_offset > expected):
                 raise DamagedLog(source.path, position, f"the batch starts at offset {header.base_offset}, not at {expected}")
-            if header.attributes:
-                raise CannotCompact(f"{path.parent.name}: {path.name} at byte {position}: {_kind(header)}; the shard is left as it is")
             expected = header.next_offset
             yield data, position, header
             position += header.size
@@ -112,11 +114,3 @@ def read_batches(source: Source) -> Iterator[tuple[bytes, int, BatchHeader]]:
         raise DamagedLog(source.path, position if error.position is None else error.position, error.reason) from error
     if expected > source.to_offset or (source.is_dense and expected < source.to_offset):
         raise DamagedLog(source.path, len(data), f"the file ends at offset {expected}, not at {source.to_offset}")
-
-
-def _kind(header: BatchHeader) -> str:
-    if header.is_control or header.is_transactional:
-        return "transactional records are not compacted by this version"
-    if header.compression:
-        return "compressed batches are not compacted by this version"
-    return f"batches with attributes {header.attributes:#x} are not compacted by this version"

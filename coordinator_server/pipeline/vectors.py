@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from struct import Struct as Layout
 from typing import Any, Final, NamedTuple
 
 import numpy as np

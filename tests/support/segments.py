@@ -96,7 +96,9 @@ def _operation(rng: random.Random, group: str, number: int, now: int) -> list[tu
     if kind < 0.3:
         return [(offset_key(group, topic, partition), None) for partition in range(count)]
     metadata = rng.choice(("", "", "checkpoint", "x" * 300))
-    return [(offset_key(group, topic, partition), offset_value(number * 10 + partition, metadata, now)) for partition in range(count)]
+    return [
+        (offset_key(group, topic, partition), offset_value(number * 10 + partition, metadata, now)) for partition in range(count)
+    ]
 
 
 def write_segments(shard_dir: Path, batches: Iterable[Batch], segments: int = 4, *, sealed: bool = True, base: int = 0) -> int:

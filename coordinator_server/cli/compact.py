@@ -1,0 +1,124 @@
+"""Write one new layer per shard that holds the last record of every key, so that the log loads fast and stays small.
+
+Works while the server runs (it is asked to seal its open segments) and while it does not. Publishes every layer by one
+rename, or none at all: stopping it at any moment costs nothing but the work done so far. Run it again at any time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.engine import ShardResult
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.plan import ShardPlan
+from coordinator_server.pipeline.progress import progress_on
+from coordinator_server.pipeline.sealed import check_data_dir, seal
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+EPILOG = """\
+examples:
+  coordinator-server compact --data-dir ./data
+  coordinator-server compact --data-dir ./data --engine python          # no Spark, no Java; the same bytes
+  coordinator-server compact --data-dir ./data --master spark://head:7077
+  coordinator-server compact --data-dir ./data --tombstone-cutoff-ms 1764000000000 --json
+
+The spark engine needs the extra: pip install 'coordinator-server[spark]'. It brings a Java for machines without one.
+"""
+_EXTRA = ("pyspark", "pyarrow", "numpy", "pandas", "py4j")
+
+
+def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser(
+        "compact",
+        help="compact the log into layers",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument(
+        "--engine", choices=("spark", "python"), default="spark", help="python is slower and needs nothing (%(default)s)"
+    )
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="any Spark master; its workers must see DIR (%(default)s)"
+    )
+    parser.add_argument(
+        "--tombstone-cutoff-ms",
+        type=int,
+        metavar="N",
+        help="drop tombstones older than this time in ms since 1970 (default: keep all)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compact; returns the exit code."""
+    try:
+        check_data_dir(options.data_dir)
+        started_s = time.monotonic()
+        with compaction_lock(options.data_dir):
+            todo = plans(options.data_dir, seal(options.data_dir))
+            result = _run(options, todo, progress_on(sys.stderr))
+    except CannotRun as error:
+        return _complain(error, 2)
+    except (PipelineError, OSError) as error:
+        return _complain(error, 1)
+    for reason in result.left_alone:
+        print(f"coordinator-server: {reason}", file=sys.stderr)
+    print(_as_json(options, result) if options.json else _as_text(result, time.monotonic() - started_s))
+    return 0
+
+
+def _run(options: argparse.Namespace, todo: Sequence[ShardPlan], progress: Progress) -> CompactResult:
+    if options.engine == "python":
+        return compact(todo, options.tombstone_cutoff_ms, run_python, progress)
+    try:
+        from coordinator_server.pipeline.spark import run_spark, session
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        raise CannotRun(
+            f"the spark engine needs {error.name}: pip install 'coordinator-server[spark]', or use --engine python"
+        ) from error
+    if not todo:
+        return CompactResult()
+
+    with session(options.master) as spark:
+        return compact(todo, options.tombstone_cutoff_ms, lambda *work: run_spark(spark, *work), progress)
+
+
+def _as_text(result: CompactResult, seconds: float) -> str:
+    if not result.layers:
+        return "nothing to do: no records were sealed since the newest layers"
+    read, kept = (sum(getattr(layer, name) for layer in result.layers) for name in ("records_in", "records"))
+    before, after = (sum(getattr(layer, name) for layer in result.layers) for name in ("bytes_in", "bytes_out"))
+    shards = f"{len(result.layers)} shard{'s' if len(result.layers) > 1 else ''}"
+    return f"{shards}: {read:,} records ({before:,} bytes) became {kept:,} ({after:,} bytes) in {seconds:.1f} s"
+
+
+def _as_json(options: argparse.Namespace, result: CompactResult) -> str:
+    layers = [_layer(layer) for layer in result.layers]
+    whole = {"engine": options.engine, "layers": layers, "left_alone": result.left_alone}
+    return msgspec.json.encode(whole).decode()
+
+
+def _layer(result: ShardResult) -> dict[str, object]:
+    names = ("shard", "to_offset", "records_in", "bytes_in", "records", "tombstones", "bytes_out", "digest")
+    return {name: getattr(result, name) for name in names}
+
+
+def _complain(error: Exception, code: int) -> int:
+    print(f"coordinator-server: {error}", file=sys.stderr)
+    return code

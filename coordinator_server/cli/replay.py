@@ -1,0 +1,119 @@
+"""Print the groups of the log as of an offset: generations, members, assignments, committed offsets.
+
+The state is rebuilt by the server's own code from durable records only. Beside a running server the sealed part of the log is read; a
+line on stderr says up to where. Reading changes nothing, but for the recovery that a server that was killed owes its log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.replay import Group, ShardState, replay
+from coordinator_server.pipeline.sealed import check_data_dir, seal
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+EPILOG = """\
+examples:
+  coordinator-server replay --data-dir ./data
+  coordinator-server replay --data-dir ./data --shard __consumer_offsets-7 --at 1200
+  coordinator-server replay --data-dir ./data --seal --json | jq '.[].groups[].group_id'
+"""
+
+
+def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = subparsers.add_parser(
+        "replay",
+        help="print the state that the log holds",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument(
+        "--shard", action="append", default=[], metavar="NAME", help="such as __consumer_offsets-7; repeat for more"
+    )
+    parser.add_argument("--at", type=int, metavar="OFFSET", help="only the records before this offset (default: all)")
+    parser.add_argument("--seal", action="store_true", help="ask the running server to seal first, so that all until now is read")
+    parser.add_argument("--json", action="store_true", help="print the state as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Replay; returns the exit code."""
+    try:
+        check_data_dir(options.data_dir)
+        if options.seal:
+            seal(options.data_dir)
+        states = list(replay(options.data_dir, options.shard, options.at))
+    except CannotRun as error:
+        return _complain(error, 2)
+    except (PipelineError, OSError) as error:
+        return _complain(error, 1)
+    if options.json:
+        print(msgspec.json.encode(states).decode())
+    else:
+        for line in _table(states):
+            print(line)
+    unseen = [f"{state.shard} from {state.seen_to}" for state in states if not state.is_whole]
+    if unseen and not options.seal:
+        first = ", ".join(unseen[:3]) + (f" and {len(unseen) - 3} more shards" if len(unseen) > 3 else "")
+        print(
+            f"coordinator-server: the server runs; not seen: records in its open segments ({first}); --seal shows them",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _table(states: list[ShardState]) -> Iterator[str]:
+    shown = [state for state in states if state.groups]
+    for state in shown:
+        yield f"{state.shard}, before offset {state.seen_to}"
+        for group in state.groups:
+            yield from _group(group)
+    if not shown:
+        yield "no groups"
+
+
+def _group(group: Group) -> Iterator[str]:
+    if group.generation is None:
+        yield f"  group {group.group_id}: offsets only"
+    else:
+        protocol = f"{group.protocol_type or '-'}/{group.protocol or '-'}"
+        yield f"  group {group.group_id}: generation {group.generation}, {protocol}, members {len(group.members)}"
+    for member in group.members:
+        role = " (leader)" if member.member_id == group.leader else ""
+        owned = "assignment in the members' own format" if member.assignment is None else _partitions(member.assignment)
+        yield f"    member {member.member_id}{role} at {member.client_host}: {owned}"
+    for row in _columns([("topic", "partition", "offset", "metadata")] + [_offset(offset) for offset in group.offsets]):
+        yield f"    {row}"
+
+
+def _offset(offset: object) -> tuple[str, ...]:
+    return tuple(str(getattr(offset, name)) for name in ("topic", "partition", "offset", "metadata"))
+
+
+def _partitions(assignment: dict[str, list[int]]) -> str:
+    return "; ".join(f"{topic} {','.join(map(str, partitions))}" for topic, partitions in assignment.items()) or "no partitions"
+
+
+def _columns(rows: list[tuple[str, ...]]) -> Iterator[str]:
+    if len(rows) == 1:
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _complain(error: Exception, code: int) -> int:
+    print(f"coordinator-server: {error}", file=sys.stderr)
+    return code

@@ -1,0 +1,203 @@
+"""The state of shards as of an offset, rebuilt from the log by the server's own ``GroupShard.replay``.
+
+Only durable bytes are read. Without a server the log is recovered under its lock and read to the end. Beside a running server the
+sealed segments are read, and ``seen_to`` tells how far that is. As of OFFSET means: after the records before that offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from msgspec import Struct
+
+from coordinator_server.config import Config
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.log.errors import DamagedLog, LockedLog
+from coordinator_server.log.layers import newest_valid_layer
+from coordinator_server.log.store import ShardId
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.pipeline.errors import CannotRun, CannotSeal
+from coordinator_server.pipeline.plan import Source, read_batches, segment_bases, shard_directories, sources
+from coordinator_server.pipeline.sealed import is_served, offline_store
+from protocol.codec import decoder
+from protocol.coordinator_records import GROUP_SERDE
+from protocol.errors import DecodeError
+from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
+from protocol.record_batch import iter_records, read_header
+
+GROUPS_TOPIC: Final = "__consumer_offsets"
+CONSUMER: Final = "consumer"
+_VERSION_BYTES: Final = 2
+
+
+class Member(Struct):
+    """A member, and the partitions it was assigned where the protocol is the consumers' own."""
+
+    member_id: str
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    assignment: dict[str, list[int]] | None
+    group_instance_id: str | None = None
+
+
+class Offset(Struct):
+    """A committed position."""
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int
+    metadata: str
+    commit_timestamp_ms: int
+
+
+class Group(Struct):
+    """One group. Without a generation it is a simple one: offsets only."""
+
+    group_id: str
+    generation: int | None = None
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str | None = None
+    members: list[Member] = []
+    offsets: list[Offset] = []
+
+
+class ShardState(Struct):
+    """The groups of a shard after the records before ``seen_to``; ``is_whole`` unless a running server may have more."""
+
+    shard: str
+    seen_to: int
+    is_whole: bool
+    groups: list[Group]
+
+
+class _NoTime:
+    """Clock and timers of a state machine in which nothing happens but replay."""
+
+    def wall_ms(self) -> int:
+        return 0
+
+    def now_ms(self) -> int:
+        return 0
+
+    def schedule(self, key: Hashable, delay_ms: int, operation: Any, /) -> None:
+        raise AssertionError("replay arms no timer")
+
+    def cancel(self, key: Hashable, /) -> None:
+        """There is none."""
+
+    def is_scheduled(self, key: Hashable, /) -> bool:
+        return False
+
+
+def replay(data_dir: Path, shards: Sequence[str] = (), at: int | None = None) -> Iterator[ShardState]:
+    """The state of the named shards, or of all that have a log, one by one."""
+    chosen = _choose(data_dir, shards)
+    if is_served(data_dir):
+        for path in chosen:
+            yield _replay_sealed(path, at)
+        return
+    try:
+        with offline_store(data_dir) as (store, _):
+            for path in chosen:
+                topic, _, number = path.name.rpartition("-")
+                shard = ShardId(topic, int(number))
+                upto = store.end_offset(shard) if at is None else min(at, store.end_offset(shard))
+                newest = newest_valid_layer(path)
+                if newest is not None and upto < newest.to_offset:
+                    yield _replay_files(path, upto, is_whole=True)
+                else:
+                    yield _state(path, store.read(shard, 0), upto, is_whole=True)
+    except LockedLog as error:
+        raise CannotSeal(f"{error}; it does not answer: is it starting or stopping? Try again") from error
+
+
+def replay_batches(batches: Iterable[bytes], upto: int | None = None) -> GroupShard:
+    """A shard that has replayed the records of batches, those before ``upto``. Raises DecodeError."""
+    nothing = _NoTime()
+    shard = GroupShard(config=Config(), registry=SnapshotRegistry(), timer=nothing, clock=nothing, new_id=_no_id)
+    for batch in batches:
+        header = read_header(batch)
+        if header.is_control:
+            continue
+        for record in iter_records(batch, 0, header):
+            decoded = GROUP_SERDE.decode(record.key, record.value)
+            if decoded is not None and (upto is None or record.offset < upto):
+                shard.replay(record.offset, decoded)
+    return shard
+
+
+def groups_of(shard: GroupShard) -> list[Group]:
+    """Everything a shard's hard state says, by group id."""
+    groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.by_group}
+    for group_id, stored in shard.groups.stored.items():
+        value = stored.value
+        group = groups.setdefault(group_id, Group(group_id))
+        group.generation, group.protocol_type = value.generation, value.protocol_type
+        group.protocol, group.leader = value.protocol, value.leader
+        group.members = [_member(value.protocol_type, member) for member in value.members]
+    for group_id, offsets in shard.groups.offsets.by_group.items():
+        for (topic, partition), found in sorted(offsets.items()):
+            position = (topic, partition, found.committed_offset, found.leader_epoch)
+            groups[group_id].offsets.append(Offset(*position, found.metadata, found.commit_timestamp_ms))
+    return [groups[group_id] for group_id in sorted(groups)]
+
+
+def _choose(data_dir: Path, shards: Sequence[str]) -> list[Path]:
+    found = {path.name: path for path in shard_directories(data_dir) if path.name.rpartition("-")[0] == GROUPS_TOPIC}
+    for name in shards:
+        if name not in found:
+            raise CannotRun(f"{data_dir} has no shard {name}; shards are named like {GROUPS_TOPIC}-7")
+    return [found[name] for name in shards] if shards else list(found.values())
+
+
+def _replay_sealed(shard_dir: Path, at: int | None) -> ShardState:
+    bases = segment_bases(shard_dir)
+    sealed_to = bases[-1] if bases else 0
+    if at is not None and at <= sealed_to:
+        return _replay_files(shard_dir, at, is_whole=True)
+    return _replay_files(shard_dir, sealed_to, is_whole=False)
+
+
+def _replay_files(shard_dir: Path, upto: int, *, is_whole: bool) -> ShardState:
+    batches = (batch for source in sources(shard_dir, upto)[1] for batch in _batches(source))
+    return _state(shard_dir, batches, upto, is_whole=is_whole)
+
+
+def _batches(source: Source) -> Iterator[bytes]:
+    for data, position, header in read_batches(source):
+        yield data[position : position + header.size]
+
+
+def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, *, is_whole: bool) -> ShardState:
+    try:
+        shard = replay_batches(batches, upto)
+    except DecodeError as error:
+        raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
+    return ShardState(shard_dir.name, upto, is_whole, groups_of(shard))
+
+
+def _member(protocol_type: str | None, member: Any) -> Member:
+    assignment = _assignment(member.assignment) if protocol_type == CONSUMER else None
+    who = (member.member_id, member.client_id, member.client_host)
+    return Member(*who, member.session_timeout, assignment, member.group_instance_id)
+
+
+def _assignment(data: bytes) -> dict[str, list[int]] | None:
+    """Partitions by topic; None for bytes that are none of the consumers' own."""
+    if not data:
+        return {}
+    try:
+        version = min(int.from_bytes(data[:_VERSION_BYTES], signed=True), ConsumerProtocolAssignment.kafka.versions.high)
+        message, _ = decoder(ConsumerProtocolAssignment, version)(data, _VERSION_BYTES)
+    except (DecodeError, KeyError, ValueError):
+        return None
+    return {topic.topic: sorted(topic.partitions) for topic in message.assigned_partitions}
+
+
+def _no_id() -> NoReturn:
+    raise AssertionError("replay makes no ids")

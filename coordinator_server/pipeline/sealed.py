@@ -1,0 +1,114 @@
+"""Gets everything that is durable now into sealed segments: by asking the server that runs, else under its lock."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final
+
+import msgspec
+
+from coordinator_server.log.errors import LockedLog, LogError
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.meta import NAME, read_meta
+from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.store import ShardId
+from coordinator_server.pipeline.errors import CannotRun, CannotSeal
+
+CONTROL: Final = "control.sock"
+# Sealing writes out and syncs what waits, of every shard; a slow disk takes its time.
+SEAL_TIMEOUT_S: Final = 120.0
+
+
+class _SealReply(msgspec.Struct):
+    ok: bool
+    shards: dict[str, int] = {}
+    error: str = ""
+
+
+def check_data_dir(data_dir: Path) -> None:
+    """Raises CannotRun for a directory that no server has made: nothing is created there by mistake."""
+    if not (data_dir / NAME).is_file():
+        raise CannotRun(f"{data_dir} is no data directory of coordinator-server (no {NAME} in it): check --data-dir")
+
+
+def seal(data_dir: Path) -> dict[str, int]:
+    """The offset up to which each shard is sealed."""
+    with _control(data_dir) as connection:
+        if connection is not None:
+            return _ask(data_dir, connection)
+    try:
+        with offline_store(data_dir) as (store, run_until):
+            answers: list[dict[ShardId, int] | LogError] = []
+            store.seal(answers.append)
+            run_until(lambda: bool(answers))
+    except LockedLog as error:
+        raise CannotSeal(f"{error}; it does not listen on {data_dir / CONTROL}: is it starting or stopping? Try again") from error
+    answer = answers[0]
+    if isinstance(answer, LogError):
+        raise answer
+    return {str(shard): end for shard, end in answer.items()}
+
+
+def is_served(data_dir: Path) -> bool:
+    """Whether a server answers on the directory's control socket."""
+    with _control(data_dir) as connection:
+        return connection is not None
+
+
+@contextmanager
+def offline_store(data_dir: Path) -> Iterator[tuple[LocalLogStore, Callable[[Callable[[], bool]], None]]]:
+    """The recovered log under the server's lock, and what runs its callbacks until a condition holds. Raises LockedLog."""
+    calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    meta = read_meta(LocalStorage(), str(data_dir))
+    store = LocalLogStore.open(
+        str(data_dir), post=calls.put, node_id=meta.node_id, offsets_topic_num_partitions=meta.offsets_topic_num_partitions
+    )
+
+    def run_until(is_done: Callable[[], bool]) -> None:
+        while not is_done():
+            calls.get()()
+
+    try:
+        yield store, run_until
+    finally:
+        store.close()
+
+
+@contextmanager
+def _control(data_dir: Path) -> Iterator[socket.socket | None]:
+    """A connection to the running server; None when nobody listens."""
+    # A Unix socket's path is short: a deep data directory is reached through its descriptor.
+    directory = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(SEAL_TIMEOUT_S)
+            try:
+                connection.connect(f"/proc/self/fd/{directory}/{CONTROL}")
+            except (FileNotFoundError, ConnectionRefusedError):
+                yield None
+            except PermissionError as error:
+                raise CannotSeal(
+                    f"no permission to speak to the running server on {data_dir / CONTROL}: run this as the server's user"
+                ) from error
+            else:
+                yield connection
+    finally:
+        os.close(directory)
+
+
+def _ask(data_dir: Path, connection: socket.socket) -> dict[str, int]:
+    where = data_dir / CONTROL
+    try:
+        connection.sendall(b'{"op":"seal"}\n')
+        with connection.makefile("rb") as lines:
+            reply = msgspec.json.decode(lines.readline(), type=_SealReply)
+    except (OSError, msgspec.DecodeError) as error:
+        raise CannotSeal(f"the server did not answer on {where}: {error}; look at its log, then try again") from error
+    if not reply.ok:
+        raise CannotSeal(f"the server refused to seal on {where}: {reply.error}")
+    return reply.shards

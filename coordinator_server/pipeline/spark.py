@@ -1,0 +1,182 @@
+"""Compaction on Spark: no shuffle, no record through the JVM.
+
+    driver   spark.range(tasks).mapInArrow(task) ───────────────────────────────► collect ─ publish by rename
+    task     its shards' plans by number ─ vectorised engine ─ attempt-private directories ─ a row each: the ShardResult, or what went wrong
+
+A task costs Spark and its worker tens of milliseconds before it has done anything, as much as a shard of 100,000 records: where there are many
+more shards than cores they are dealt out, by size, to TASKS_PER_CORE tasks per core.
+
+Spark plans, spreads and retries; a retried or doubled task writes another attempt, and only the attempts whose rows
+the driver got are published. Workers import this package from where the driver has it, so the same interpreter and files must be there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+import coordinator_server
+from coordinator_server.log.errors import LogError
+from coordinator_server.pipeline.compact import Progress
+from coordinator_server.pipeline.engine import ShardResult, compact_shard
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.java import java_home
+from coordinator_server.pipeline.plan import ShardPlan, input_bytes
+from coordinator_server.pipeline.vectors import VectorEngine
+
+APP: Final = "coordinator-server compact"
+SCHEMA: Final = "result binary, error string"
+# Tasks hold their data in Python; the JVM only passes plans and rows.
+DRIVER_MEMORY: Final = "512m"
+TASKS_PER_CORE: Final = 4
+POLL_S: Final = 0.2
+_JVM: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+
+class ShardFailed(PipelineError):
+    """A task could not compact its shard."""
+
+
+@contextlib.contextmanager
+def session(master: str) -> Iterator[SparkSession]:
+    """A Spark session of our own; what Spark has to say goes to a file that is kept when it fails."""
+    with tempfile.TemporaryDirectory(prefix="coordinator-server-spark-") as scratch, _environment(Path(scratch)):
+        log = Path(scratch, "spark.log")
+        try:
+            with log.open("wb") as sink:
+                conf = _conf(master, scratch)
+                gateway = launch_gateway(conf, {"stdout": sink, "stderr": sink})  # type: ignore[no-untyped-call]
+                context = SparkContext(conf=conf, gateway=gateway)
+        except (PySparkException, OSError, RuntimeError) as error:
+            raise CannotRun(f"Spark does not start: {_reason(log, error)}; or use --engine python") from error
+        try:
+            yield SparkSession(context)
+        finally:
+            context.stop()
+            gateway.shutdown()
+            _wait(gateway)
+
+
+def run_spark(spark: SparkSession, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
+    """All shards, the largest first."""
+    if not todo:
+        return []
+    context = spark.sparkContext
+    ordered = sorted(todo, key=input_bytes, reverse=True)
+    tasks = min(len(ordered), TASKS_PER_CORE * context.defaultParallelism)
+    hands = [ordered[number::tasks] for number in range(tasks)]
+    done, records = context.accumulator(0), context.accumulator(0)
+
+    def count(found: int) -> None:
+        done.add(1)
+        records.add(found)
+
+    task = partial(_task, hands, cutoff_ms, count)
+    rows = spark.range(0, tasks, 1, tasks).mapInArrow(task, SCHEMA)
+    collected = _collect(rows, lambda: progress.advance(done.value, records.value))
+    failed = [row["error"] for row in collected if row["error"]]
+    if failed:
+        raise ShardFailed("; ".join(failed))
+    return [msgspec.json.decode(row["result"], type=ShardResult) for row in collected]
+
+
+def _task(
+    hands: Sequence[Sequence[ShardPlan]], cutoff_ms: int | None, count: Callable[[int], None], numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Runs in a Python worker."""
+    for batch in numbers:
+        for plan in chain.from_iterable(hands[number] for number in batch.column(0).to_pylist()):
+            result, error = None, None
+            # What is wrong with a shard is told in a row: raising would make Spark try again and bury the reason in a stack trace.
+            try:
+                found = compact_shard(plan, cutoff_ms, VectorEngine())
+                result = msgspec.json.encode(found)
+                count(found.records_in)
+            except (PipelineError, LogError, OSError) as failure:
+                error = str(failure)
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([result], pa.binary()), pa.array([error], pa.string())], ["result", "error"]
+            )
+
+
+def _collect(rows: Any, tell: Callable[[], None]) -> list[Any]:
+    """Collect in a thread, so that this one can tell how it gets on, and be interrupted."""
+    collected: list[Any] = []
+    errors: list[Exception] = []
+
+    def collect() -> None:
+        try:
+            collected.extend(rows.collect())
+        except PySparkException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=collect, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(POLL_S)
+        tell()
+    if errors:
+        raise ShardFailed(f"Spark gave up: {_first_line(errors[0])}") from errors[0]
+    return collected
+
+
+def _conf(master: str, scratch: str) -> SparkConf:
+    conf = SparkConf(loadDefaults=False).setMaster(master).setAppName(APP)
+    conf.set("spark.ui.enabled", "false")
+    conf.set("spark.driver.memory", DRIVER_MEMORY)
+    conf.set("spark.driver.extraJavaOptions", _JVM)
+    conf.set("spark.sql.warehouse.dir", f"{scratch}/warehouse")
+    conf.set("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
+    if master.startswith("local"):
+        conf.set("spark.driver.host", "127.0.0.1").set("spark.driver.bindAddress", "127.0.0.1").set("spark.local.dir", scratch)
+    return conf
+
+
+@contextlib.contextmanager
+def _environment(scratch: Path) -> Iterator[None]:
+    """What Spark's scripts and workers read from the environment, as long as the session lives."""
+    root = str(Path(coordinator_server.__file__).parents[1])
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    wanted = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(paths), "JAVA_HOME": java_home(scratch)}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update({name: value for name, value in wanted.items() if value is not None})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _reason(log: Path, error: Exception) -> str:
+    """The last thing Spark said, or else what was raised."""
+    said = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()] if log.exists() else []
+    return said[-1] if said else _first_line(error)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _wait(gateway: Any) -> None:
+    """Let the JVM end before its scratch directory goes."""
+    process = gateway.proc
+    process.stdin.close()
+    process.wait(timeout=30)
