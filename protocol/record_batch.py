@@ -150,33 +150,42 @@ def iter_records(buf: bytes, pos: int, header: BatchHeader) -> Iterator[Record]:
     pos += HEADER_SIZE
     if header.count * _MIN_RECORD > end - pos:
         _refuse(f"{header.count} records cannot be in {end - pos} bytes", pos)
-    for _ in range(header.count):
-        record, pos = _read_record(buf, pos, end, header)
-        yield record
+    try:
+        for _ in range(header.count):
+            record, pos = _read_record(buf, pos, end, header)
+            yield record
+    except IndexError:
+        _refuse("a record runs over the end", pos)
     if pos != end:
         _refuse(f"{end - pos} bytes behind the last record", pos)
 
 
 def _read_record(buf: bytes, pos: int, batch_end: int, header: BatchHeader) -> tuple[Record, int]:
+    """One record, and the position behind it. Sizes and deltas of one byte are read in place."""
     start = pos
-    try:
+    size = buf[pos]
+    if size < 0x80:
+        pos += 1
+        size = (size >> 1) ^ -(size & 1)
+    else:
         size, pos = _read_varint(buf, pos)
-        end = pos + size
-        if size < 0 or end > batch_end:
-            _refuse(f"record of {size} bytes in a batch with {batch_end - pos} left", start)
-        pos += 1  # attributes: none are defined
+    end = pos + size
+    if size < 0 or end > batch_end:
+        _refuse(f"record of {size} bytes in a batch with {batch_end - pos} left", start)
+    pos += 1  # attributes: none are defined
+    timestamp_delta = buf[pos]
+    if timestamp_delta:
         timestamp_delta, pos = _read_varint(buf, pos)
-        offset_delta, pos = _read_varint(buf, pos)
-        key, pos = _read_bytes(buf, pos, end)
-        value, pos = _read_bytes(buf, pos, end)
-        count = buf[pos]
-        if count == 0:
-            pos += 1
-            headers: tuple[tuple[str, bytes | None], ...] = ()
-        else:
-            headers, pos = _read_headers(buf, pos, end)
-    except IndexError:
-        _refuse("record runs over the end", start)
+    else:
+        pos += 1
+    offset_delta, pos = _read_varint(buf, pos)
+    key, pos = _read_bytes(buf, pos, end)
+    value, pos = _read_bytes(buf, pos, end)
+    if buf[pos]:
+        headers, pos = _read_headers(buf, pos, end)
+    else:
+        headers = ()
+        pos += 1
     if pos != end:
         _refuse(f"record says {end - start} bytes and has {pos - start}", start)
     if not 0 <= offset_delta <= header.last_offset_delta:
@@ -206,11 +215,13 @@ def _read_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
     size = buf[pos]
     if size < 0x80:
         pos += 1
-        size = -1 if size & 1 else size >> 1  # any odd byte is a negative size, and that is null
+        if size & 1:  # negative
+            return None, pos
+        size >>= 1
     else:
         size, pos = _read_varint(buf, pos)
-    if size < 0:
-        return None, pos
+        if size < 0:
+            return None, pos
     stop = pos + size
     if stop > end:
         _refuse(f"{size} bytes in a record with {end - pos} left", pos)
@@ -220,6 +231,8 @@ def _read_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
 def _read_varint(buf: bytes, pos: int) -> tuple[int, int]:
     byte = buf[pos]
     pos += 1
+    if byte < 0x80:
+        return (byte >> 1) ^ -(byte & 1), pos
     value = byte & 0x7F
     shift = 7
     while byte >= 0x80:

@@ -7,7 +7,7 @@ DecodeError or EncodeError.
 
 from __future__ import annotations
 
-from struct import error as StructError
+import struct
 from typing import Final
 
 from protocol.errors import DecodeError, EncodeError, Malformed, Truncated
@@ -33,8 +33,8 @@ class ShortField(ValueError):
         self.count = count
 
 
-DECODE_ERRORS: Final = (IndexError, StructError, ValueError)
-ENCODE_ERRORS: Final = (StructError, TypeError, AttributeError, ValueError)
+DECODE_ERRORS: Final = (IndexError, struct.error, ValueError)
+ENCODE_ERRORS: Final = (struct.error, TypeError, AttributeError, ValueError)
 
 
 def decode_failure(error: Exception, message: str, version: int, buf: bytes, pos: int) -> DecodeError:
@@ -101,4 +101,6 @@ def skip_tags(buf: bytes, pos: int) -> int:
         _, pos = read_uvarint(buf, pos)
         size, pos = read_uvarint(buf, pos)
         pos += size
+    if pos > len(buf):
+        raise IndexError
     return pos

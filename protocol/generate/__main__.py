@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     stale += [path for path in GENERATED.glob("*.py") if path not in wanted]
     for path in stale:
-        print(f"{'differs' if check else 'written'}: {path.name}", file=sys.stderr)
+        sys.stderr.write(f"{'differs' if check else 'written'}: {path.name}\n")
         if check:
             continue
         if path in wanted:

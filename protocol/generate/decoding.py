@@ -27,9 +27,11 @@ class DecoderWriter:
 
     def body(self) -> list[str]:
         expression = self._struct(self._message, "")
+        may_end_behind = not self._run and not self._flexible  # a slice was last: it does not fail behind the end
         self._flush()
-        with self._source.block("if pos > len(buf)"):
-            self._source.line("raise IndexError")
+        if may_end_behind:
+            with self._source.block("if pos > len(buf)"):
+                self._source.line("raise IndexError")
         self._source.line(f"return {expression}, pos")
         return self._source.lines
 

@@ -125,8 +125,6 @@ def decode_api_versions_request_v3(buf: bytes, pos: int) -> tuple[ApiVersionsReq
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ApiVersionsRequest(client_software_name, client_software_version), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ApiVersionsRequest", 3, buf, pos) from None
@@ -175,8 +173,6 @@ def decode_api_versions_request_v4(buf: bytes, pos: int) -> tuple[ApiVersionsReq
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ApiVersionsRequest(client_software_name, client_software_version), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ApiVersionsRequest", 4, buf, pos) from None
@@ -249,8 +245,6 @@ def decode_api_versions_response_v1(buf: bytes, pos: int) -> tuple[ApiVersionsRe
         pos = end
         (throttle_time_ms,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return ApiVersionsResponse(error_code, api_keys, throttle_time_ms), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ApiVersionsResponse", 1, buf, pos) from None
@@ -282,8 +276,6 @@ def decode_api_versions_response_v2(buf: bytes, pos: int) -> tuple[ApiVersionsRe
         pos = end
         (throttle_time_ms,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return ApiVersionsResponse(error_code, api_keys, throttle_time_ms), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ApiVersionsResponse", 2, buf, pos) from None
@@ -409,8 +401,6 @@ def decode_api_versions_response_v3(buf: bytes, pos: int) -> tuple[ApiVersionsRe
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return ApiVersionsResponse(error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ApiVersionsResponse", 3, buf, pos) from None
@@ -599,8 +589,6 @@ def decode_api_versions_response_v4(buf: bytes, pos: int) -> tuple[ApiVersionsRe
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return ApiVersionsResponse(error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ApiVersionsResponse", 4, buf, pos) from None

@@ -47,8 +47,6 @@ def decode_topic_record_v0(buf: bytes, pos: int) -> tuple[TopicRecord, int]:
         pos += 17
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return TopicRecord(name, topic_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "TopicRecord", 0, buf, pos) from None
@@ -140,8 +138,6 @@ def decode_partition_record_v0(buf: bytes, pos: int) -> tuple[PartitionRecord, i
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "PartitionRecord", 0, buf, pos) from None
@@ -280,8 +276,6 @@ def decode_partition_record_v1(buf: bytes, pos: int) -> tuple[PartitionRecord, i
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "PartitionRecord", 1, buf, pos) from None
@@ -455,8 +449,6 @@ def decode_partition_record_v2(buf: bytes, pos: int) -> tuple[PartitionRecord, i
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories, eligible_leader_replicas, last_known_elr), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "PartitionRecord", 2, buf, pos) from None
@@ -550,8 +542,6 @@ def decode_remove_topic_record_v0(buf: bytes, pos: int) -> tuple[RemoveTopicReco
         pos += 17
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return RemoveTopicRecord(topic_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "RemoveTopicRecord", 0, buf, pos) from None

@@ -195,8 +195,6 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int) -> tuple[Cons
             owned_partitions.append(TopicPartition(owned_partitions_topic, owned_partitions_partitions))
         (generation_id,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ConsumerProtocolSubscription", 2, buf, pos) from None

@@ -115,8 +115,6 @@ def decode_create_topics_request_v2(buf: bytes, pos: int) -> tuple[CreateTopicsR
             topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
         timeout_ms, validate_only = unpack_iz(buf, pos)
         pos += 5
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsRequest", 2, buf, pos) from None
@@ -213,8 +211,6 @@ def decode_create_topics_request_v3(buf: bytes, pos: int) -> tuple[CreateTopicsR
             topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
         timeout_ms, validate_only = unpack_iz(buf, pos)
         pos += 5
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsRequest", 3, buf, pos) from None
@@ -311,8 +307,6 @@ def decode_create_topics_request_v4(buf: bytes, pos: int) -> tuple[CreateTopicsR
             topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
         timeout_ms, validate_only = unpack_iz(buf, pos)
         pos += 5
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsRequest", 4, buf, pos) from None
@@ -441,8 +435,6 @@ def decode_create_topics_request_v5(buf: bytes, pos: int) -> tuple[CreateTopicsR
         pos += 6
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsRequest", 5, buf, pos) from None
@@ -603,8 +595,6 @@ def decode_create_topics_request_v6(buf: bytes, pos: int) -> tuple[CreateTopicsR
         pos += 6
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsRequest", 6, buf, pos) from None
@@ -765,8 +755,6 @@ def decode_create_topics_request_v7(buf: bytes, pos: int) -> tuple[CreateTopicsR
         pos += 6
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsRequest", 7, buf, pos) from None
@@ -1065,8 +1053,6 @@ def decode_create_topics_response_v5(buf: bytes, pos: int) -> tuple[CreateTopics
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsResponse", 5, buf, pos) from None
@@ -1224,8 +1210,6 @@ def decode_create_topics_response_v6(buf: bytes, pos: int) -> tuple[CreateTopics
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsResponse", 6, buf, pos) from None
@@ -1383,8 +1367,6 @@ def decode_create_topics_response_v7(buf: bytes, pos: int) -> tuple[CreateTopics
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "CreateTopicsResponse", 7, buf, pos) from None

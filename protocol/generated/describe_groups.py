@@ -180,8 +180,6 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int) -> tuple[DescribeGro
             groups.append(groups_item)
         (include_authorized_operations,) = unpack_z(buf, pos)
         pos += 1
-        if pos > len(buf):
-            raise IndexError
         return DescribeGroupsRequest(groups, include_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "DescribeGroupsRequest", 3, buf, pos) from None
@@ -221,8 +219,6 @@ def decode_describe_groups_request_v4(buf: bytes, pos: int) -> tuple[DescribeGro
             groups.append(groups_item)
         (include_authorized_operations,) = unpack_z(buf, pos)
         pos += 1
-        if pos > len(buf):
-            raise IndexError
         return DescribeGroupsRequest(groups, include_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "DescribeGroupsRequest", 4, buf, pos) from None
@@ -269,8 +265,6 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int) -> tuple[DescribeGro
         pos += 2
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return DescribeGroupsRequest(groups, include_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "DescribeGroupsRequest", 5, buf, pos) from None
@@ -325,8 +319,6 @@ def decode_describe_groups_request_v6(buf: bytes, pos: int) -> tuple[DescribeGro
         pos += 2
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return DescribeGroupsRequest(groups, include_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "DescribeGroupsRequest", 6, buf, pos) from None
@@ -1071,8 +1063,6 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int) -> tuple[DescribeGr
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "DescribeGroupsResponse", 5, buf, pos) from None
@@ -1294,8 +1284,6 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int) -> tuple[DescribeGr
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "DescribeGroupsResponse", 6, buf, pos) from None

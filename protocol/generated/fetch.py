@@ -837,8 +837,6 @@ def decode_fetch_request_v12(buf: bytes, pos: int) -> tuple[FetchRequest, int]:
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchRequest(cluster_id, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchRequest", 12, buf, pos) from None
@@ -1021,8 +1019,6 @@ def decode_fetch_request_v13(buf: bytes, pos: int) -> tuple[FetchRequest, int]:
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchRequest(cluster_id, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchRequest", 13, buf, pos) from None
@@ -1197,8 +1193,6 @@ def decode_fetch_request_v14(buf: bytes, pos: int) -> tuple[FetchRequest, int]:
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchRequest(cluster_id, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchRequest", 14, buf, pos) from None
@@ -1380,8 +1374,6 @@ def decode_fetch_request_v15(buf: bytes, pos: int) -> tuple[FetchRequest, int]:
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchRequest(cluster_id, -1, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchRequest", 15, buf, pos) from None
@@ -1571,8 +1563,6 @@ def decode_fetch_request_v16(buf: bytes, pos: int) -> tuple[FetchRequest, int]:
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchRequest(cluster_id, -1, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchRequest", 16, buf, pos) from None
@@ -1771,8 +1761,6 @@ def decode_fetch_request_v17(buf: bytes, pos: int) -> tuple[FetchRequest, int]:
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchRequest(cluster_id, -1, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchRequest", 17, buf, pos) from None
@@ -1985,8 +1973,6 @@ def decode_fetch_request_v18(buf: bytes, pos: int) -> tuple[FetchRequest, int]:
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchRequest(cluster_id, -1, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchRequest", 18, buf, pos) from None
@@ -2906,8 +2892,6 @@ def decode_fetch_response_v12(buf: bytes, pos: int) -> tuple[FetchResponse, int]
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchResponse", 12, buf, pos) from None
@@ -3097,8 +3081,6 @@ def decode_fetch_response_v13(buf: bytes, pos: int) -> tuple[FetchResponse, int]
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchResponse", 13, buf, pos) from None
@@ -3284,8 +3266,6 @@ def decode_fetch_response_v14(buf: bytes, pos: int) -> tuple[FetchResponse, int]
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchResponse", 14, buf, pos) from None
@@ -3471,8 +3451,6 @@ def decode_fetch_response_v15(buf: bytes, pos: int) -> tuple[FetchResponse, int]
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchResponse", 15, buf, pos) from None
@@ -3698,8 +3676,6 @@ def decode_fetch_response_v16(buf: bytes, pos: int) -> tuple[FetchResponse, int]
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses, node_endpoints), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchResponse", 16, buf, pos) from None
@@ -3960,8 +3936,6 @@ def decode_fetch_response_v17(buf: bytes, pos: int) -> tuple[FetchResponse, int]
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses, node_endpoints), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchResponse", 17, buf, pos) from None
@@ -4222,8 +4196,6 @@ def decode_fetch_response_v18(buf: bytes, pos: int) -> tuple[FetchResponse, int]
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses, node_endpoints), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FetchResponse", 18, buf, pos) from None

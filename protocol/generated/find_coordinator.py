@@ -82,8 +82,6 @@ def decode_find_coordinator_request_v1(buf: bytes, pos: int) -> tuple[FindCoordi
         key = buf[pos : (pos := pos + n)].decode()
         (key_type,) = unpack_b(buf, pos)
         pos += 1
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorRequest(key, key_type), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorRequest", 1, buf, pos) from None
@@ -112,8 +110,6 @@ def decode_find_coordinator_request_v2(buf: bytes, pos: int) -> tuple[FindCoordi
         key = buf[pos : (pos := pos + n)].decode()
         (key_type,) = unpack_b(buf, pos)
         pos += 1
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorRequest(key, key_type), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorRequest", 2, buf, pos) from None
@@ -146,8 +142,6 @@ def decode_find_coordinator_request_v3(buf: bytes, pos: int) -> tuple[FindCoordi
         pos += 2
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorRequest(key, key_type), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorRequest", 3, buf, pos) from None
@@ -197,8 +191,6 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int) -> tuple[FindCoordi
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorRequest("", key_type, coordinator_keys), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorRequest", 4, buf, pos) from None
@@ -256,8 +248,6 @@ def decode_find_coordinator_request_v5(buf: bytes, pos: int) -> tuple[FindCoordi
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorRequest("", key_type, coordinator_keys), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorRequest", 5, buf, pos) from None
@@ -315,8 +305,6 @@ def decode_find_coordinator_request_v6(buf: bytes, pos: int) -> tuple[FindCoordi
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorRequest("", key_type, coordinator_keys), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorRequest", 6, buf, pos) from None
@@ -357,8 +345,6 @@ def decode_find_coordinator_response_v0(buf: bytes, pos: int) -> tuple[FindCoord
         host = buf[pos : (pos := pos + n)].decode()
         (port,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorResponse(0, error_code, "", node_id, host, port), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorResponse", 0, buf, pos) from None
@@ -390,8 +376,6 @@ def decode_find_coordinator_response_v1(buf: bytes, pos: int) -> tuple[FindCoord
         host = buf[pos : (pos := pos + n)].decode()
         (port,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorResponse", 1, buf, pos) from None
@@ -431,8 +415,6 @@ def decode_find_coordinator_response_v2(buf: bytes, pos: int) -> tuple[FindCoord
         host = buf[pos : (pos := pos + n)].decode()
         (port,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorResponse", 2, buf, pos) from None
@@ -478,8 +460,6 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int) -> tuple[FindCoord
         pos += 5
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorResponse", 3, buf, pos) from None
@@ -558,8 +538,6 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int) -> tuple[FindCoord
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorResponse", 4, buf, pos) from None
@@ -660,8 +638,6 @@ def decode_find_coordinator_response_v5(buf: bytes, pos: int) -> tuple[FindCoord
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorResponse", 5, buf, pos) from None
@@ -762,8 +738,6 @@ def decode_find_coordinator_response_v6(buf: bytes, pos: int) -> tuple[FindCoord
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "FindCoordinatorResponse", 6, buf, pos) from None

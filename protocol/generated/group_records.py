@@ -75,8 +75,6 @@ def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int) -> tuple[LegacyOffs
         topic = buf[pos : (pos := pos + n)].decode()
         (partition,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return LegacyOffsetCommitKey(group, topic, partition), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LegacyOffsetCommitKey", 0, buf, pos) from None
@@ -106,8 +104,6 @@ def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int) -> tuple[LegacyOf
         metadata = buf[pos : (pos := pos + n)].decode()
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
-        if pos > len(buf):
-            raise IndexError
         return LegacyOffsetCommitValue(offset, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LegacyOffsetCommitValue", 0, buf, pos) from None
@@ -139,8 +135,6 @@ def decode_offset_commit_key_v0(buf: bytes, pos: int) -> tuple[OffsetCommitKey, 
         topic = buf[pos : (pos := pos + n)].decode()
         (partition,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitKey(group, topic, partition), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitKey", 0, buf, pos) from None
@@ -170,8 +164,6 @@ def decode_offset_commit_value_v0(buf: bytes, pos: int) -> tuple[OffsetCommitVal
         metadata = buf[pos : (pos := pos + n)].decode()
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitValue", 0, buf, pos) from None
@@ -198,8 +190,6 @@ def decode_offset_commit_value_v1(buf: bytes, pos: int) -> tuple[OffsetCommitVal
         metadata = buf[pos : (pos := pos + n)].decode()
         commit_timestamp, expire_timestamp = unpack_qq(buf, pos)
         pos += 16
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp, expire_timestamp), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitValue", 1, buf, pos) from None
@@ -226,8 +216,6 @@ def decode_offset_commit_value_v2(buf: bytes, pos: int) -> tuple[OffsetCommitVal
         metadata = buf[pos : (pos := pos + n)].decode()
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitValue", 2, buf, pos) from None
@@ -254,8 +242,6 @@ def decode_offset_commit_value_v3(buf: bytes, pos: int) -> tuple[OffsetCommitVal
         metadata = buf[pos : (pos := pos + n)].decode()
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitValue", 3, buf, pos) from None
@@ -300,8 +286,6 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int) -> tuple[OffsetCommitVal
                     pos = tag_end
                 if pos != tag_end:
                     raise BadField("tagged fields", "a size is not that of its content")
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp, -1, topic_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitValue", 4, buf, pos) from None
@@ -849,8 +833,6 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int) -> tuple[GroupMetadataV
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "GroupMetadataValue", 4, buf, pos) from None

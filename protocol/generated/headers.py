@@ -55,8 +55,6 @@ def decode_request_header_v2(buf: bytes, pos: int) -> tuple[RequestHeader, int]:
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "RequestHeader", 2, buf, pos) from None
@@ -83,8 +81,6 @@ def decode_response_header_v0(buf: bytes, pos: int) -> tuple[ResponseHeader, int
     try:
         (correlation_id,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return ResponseHeader(correlation_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ResponseHeader", 0, buf, pos) from None
@@ -105,8 +101,6 @@ def decode_response_header_v1(buf: bytes, pos: int) -> tuple[ResponseHeader, int
         pos += 5
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ResponseHeader(correlation_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ResponseHeader", 1, buf, pos) from None

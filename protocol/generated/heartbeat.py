@@ -205,8 +205,6 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int) -> tuple[HeartbeatRequest,
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "HeartbeatRequest", 4, buf, pos) from None
@@ -251,8 +249,6 @@ def decode_heartbeat_response_v0(buf: bytes, pos: int) -> tuple[HeartbeatRespons
     try:
         (error_code,) = unpack_h(buf, pos)
         pos += 2
-        if pos > len(buf):
-            raise IndexError
         return HeartbeatResponse(0, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "HeartbeatResponse", 0, buf, pos) from None
@@ -271,8 +267,6 @@ def decode_heartbeat_response_v1(buf: bytes, pos: int) -> tuple[HeartbeatRespons
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
-        if pos > len(buf):
-            raise IndexError
         return HeartbeatResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "HeartbeatResponse", 1, buf, pos) from None
@@ -291,8 +285,6 @@ def decode_heartbeat_response_v2(buf: bytes, pos: int) -> tuple[HeartbeatRespons
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
-        if pos > len(buf):
-            raise IndexError
         return HeartbeatResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "HeartbeatResponse", 2, buf, pos) from None
@@ -311,8 +303,6 @@ def decode_heartbeat_response_v3(buf: bytes, pos: int) -> tuple[HeartbeatRespons
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
-        if pos > len(buf):
-            raise IndexError
         return HeartbeatResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "HeartbeatResponse", 3, buf, pos) from None
@@ -333,8 +323,6 @@ def decode_heartbeat_response_v4(buf: bytes, pos: int) -> tuple[HeartbeatRespons
         pos += 7
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return HeartbeatResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "HeartbeatResponse", 4, buf, pos) from None

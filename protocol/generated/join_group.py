@@ -549,8 +549,6 @@ def decode_join_group_request_v6(buf: bytes, pos: int) -> tuple[JoinGroupRequest
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "JoinGroupRequest", 6, buf, pos) from None
@@ -683,8 +681,6 @@ def decode_join_group_request_v7(buf: bytes, pos: int) -> tuple[JoinGroupRequest
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "JoinGroupRequest", 7, buf, pos) from None
@@ -822,8 +818,6 @@ def decode_join_group_request_v8(buf: bytes, pos: int) -> tuple[JoinGroupRequest
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, reason), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "JoinGroupRequest", 8, buf, pos) from None
@@ -972,8 +966,6 @@ def decode_join_group_request_v9(buf: bytes, pos: int) -> tuple[JoinGroupRequest
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, reason), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "JoinGroupRequest", 9, buf, pos) from None
@@ -1572,8 +1564,6 @@ def decode_join_group_response_v6(buf: bytes, pos: int) -> tuple[JoinGroupRespon
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "JoinGroupResponse", 6, buf, pos) from None
@@ -1713,8 +1703,6 @@ def decode_join_group_response_v7(buf: bytes, pos: int) -> tuple[JoinGroupRespon
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "JoinGroupResponse", 7, buf, pos) from None
@@ -1867,8 +1855,6 @@ def decode_join_group_response_v8(buf: bytes, pos: int) -> tuple[JoinGroupRespon
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "JoinGroupResponse", 8, buf, pos) from None
@@ -2021,8 +2007,6 @@ def decode_join_group_response_v9(buf: bytes, pos: int) -> tuple[JoinGroupRespon
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, skip_assignment, member_id, members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "JoinGroupResponse", 9, buf, pos) from None

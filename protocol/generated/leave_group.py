@@ -242,8 +242,6 @@ def decode_leave_group_request_v4(buf: bytes, pos: int) -> tuple[LeaveGroupReque
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return LeaveGroupRequest(group_id, "", members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LeaveGroupRequest", 4, buf, pos) from None
@@ -340,8 +338,6 @@ def decode_leave_group_request_v5(buf: bytes, pos: int) -> tuple[LeaveGroupReque
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return LeaveGroupRequest(group_id, "", members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LeaveGroupRequest", 5, buf, pos) from None
@@ -406,8 +402,6 @@ def decode_leave_group_response_v0(buf: bytes, pos: int) -> tuple[LeaveGroupResp
     try:
         (error_code,) = unpack_h(buf, pos)
         pos += 2
-        if pos > len(buf):
-            raise IndexError
         return LeaveGroupResponse(0, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LeaveGroupResponse", 0, buf, pos) from None
@@ -428,8 +422,6 @@ def decode_leave_group_response_v1(buf: bytes, pos: int) -> tuple[LeaveGroupResp
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
-        if pos > len(buf):
-            raise IndexError
         return LeaveGroupResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LeaveGroupResponse", 1, buf, pos) from None
@@ -450,8 +442,6 @@ def decode_leave_group_response_v2(buf: bytes, pos: int) -> tuple[LeaveGroupResp
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
-        if pos > len(buf):
-            raise IndexError
         return LeaveGroupResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LeaveGroupResponse", 2, buf, pos) from None
@@ -555,8 +545,6 @@ def decode_leave_group_response_v4(buf: bytes, pos: int) -> tuple[LeaveGroupResp
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LeaveGroupResponse", 4, buf, pos) from None
@@ -633,8 +621,6 @@ def decode_leave_group_response_v5(buf: bytes, pos: int) -> tuple[LeaveGroupResp
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "LeaveGroupResponse", 5, buf, pos) from None

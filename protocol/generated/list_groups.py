@@ -102,8 +102,6 @@ def decode_list_groups_request_v3(buf: bytes, pos: int) -> tuple[ListGroupsReque
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListGroupsRequest(), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListGroupsRequest", 3, buf, pos) from None
@@ -148,8 +146,6 @@ def decode_list_groups_request_v4(buf: bytes, pos: int) -> tuple[ListGroupsReque
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListGroupsRequest(states_filter), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListGroupsRequest", 4, buf, pos) from None
@@ -226,8 +222,6 @@ def decode_list_groups_request_v5(buf: bytes, pos: int) -> tuple[ListGroupsReque
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListGroupsRequest(states_filter, types_filter), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListGroupsRequest", 5, buf, pos) from None
@@ -445,8 +439,6 @@ def decode_list_groups_response_v3(buf: bytes, pos: int) -> tuple[ListGroupsResp
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListGroupsResponse", 3, buf, pos) from None
@@ -528,8 +520,6 @@ def decode_list_groups_response_v4(buf: bytes, pos: int) -> tuple[ListGroupsResp
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListGroupsResponse", 4, buf, pos) from None
@@ -625,8 +615,6 @@ def decode_list_groups_response_v5(buf: bytes, pos: int) -> tuple[ListGroupsResp
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListGroupsResponse", 5, buf, pos) from None

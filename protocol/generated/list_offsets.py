@@ -369,8 +369,6 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int) -> tuple[ListOffsetsReq
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsRequest(replica_id, isolation_level, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsRequest", 6, buf, pos) from None
@@ -460,8 +458,6 @@ def decode_list_offsets_request_v7(buf: bytes, pos: int) -> tuple[ListOffsetsReq
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsRequest(replica_id, isolation_level, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsRequest", 7, buf, pos) from None
@@ -551,8 +547,6 @@ def decode_list_offsets_request_v8(buf: bytes, pos: int) -> tuple[ListOffsetsReq
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsRequest(replica_id, isolation_level, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsRequest", 8, buf, pos) from None
@@ -642,8 +636,6 @@ def decode_list_offsets_request_v9(buf: bytes, pos: int) -> tuple[ListOffsetsReq
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsRequest(replica_id, isolation_level, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsRequest", 9, buf, pos) from None
@@ -733,8 +725,6 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int) -> tuple[ListOffsetsRe
         pos += 5
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsRequest", 10, buf, pos) from None
@@ -824,8 +814,6 @@ def decode_list_offsets_request_v11(buf: bytes, pos: int) -> tuple[ListOffsetsRe
         pos += 5
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsRequest", 11, buf, pos) from None
@@ -1179,8 +1167,6 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int) -> tuple[ListOffsetsRe
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsResponse", 6, buf, pos) from None
@@ -1270,8 +1256,6 @@ def decode_list_offsets_response_v7(buf: bytes, pos: int) -> tuple[ListOffsetsRe
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsResponse", 7, buf, pos) from None
@@ -1361,8 +1345,6 @@ def decode_list_offsets_response_v8(buf: bytes, pos: int) -> tuple[ListOffsetsRe
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsResponse", 8, buf, pos) from None
@@ -1452,8 +1434,6 @@ def decode_list_offsets_response_v9(buf: bytes, pos: int) -> tuple[ListOffsetsRe
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsResponse", 9, buf, pos) from None
@@ -1543,8 +1523,6 @@ def decode_list_offsets_response_v10(buf: bytes, pos: int) -> tuple[ListOffsetsR
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsResponse", 10, buf, pos) from None
@@ -1634,8 +1612,6 @@ def decode_list_offsets_response_v11(buf: bytes, pos: int) -> tuple[ListOffsetsR
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "ListOffsetsResponse", 11, buf, pos) from None

@@ -292,8 +292,6 @@ def decode_metadata_request_v4(buf: bytes, pos: int) -> tuple[MetadataRequest, i
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         (allow_auto_topic_creation,) = unpack_z(buf, pos)
         pos += 1
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 4, buf, pos) from None
@@ -343,8 +341,6 @@ def decode_metadata_request_v5(buf: bytes, pos: int) -> tuple[MetadataRequest, i
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         (allow_auto_topic_creation,) = unpack_z(buf, pos)
         pos += 1
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 5, buf, pos) from None
@@ -394,8 +390,6 @@ def decode_metadata_request_v6(buf: bytes, pos: int) -> tuple[MetadataRequest, i
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         (allow_auto_topic_creation,) = unpack_z(buf, pos)
         pos += 1
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 6, buf, pos) from None
@@ -445,8 +439,6 @@ def decode_metadata_request_v7(buf: bytes, pos: int) -> tuple[MetadataRequest, i
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         (allow_auto_topic_creation,) = unpack_z(buf, pos)
         pos += 1
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 7, buf, pos) from None
@@ -496,8 +488,6 @@ def decode_metadata_request_v8(buf: bytes, pos: int) -> tuple[MetadataRequest, i
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = unpack_zzz(buf, pos)
         pos += 3
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 8, buf, pos) from None
@@ -554,8 +544,6 @@ def decode_metadata_request_v9(buf: bytes, pos: int) -> tuple[MetadataRequest, i
         pos += 4
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 9, buf, pos) from None
@@ -625,8 +613,6 @@ def decode_metadata_request_v10(buf: bytes, pos: int) -> tuple[MetadataRequest, 
         pos += 4
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 10, buf, pos) from None
@@ -701,8 +687,6 @@ def decode_metadata_request_v11(buf: bytes, pos: int) -> tuple[MetadataRequest, 
         pos += 3
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 11, buf, pos) from None
@@ -779,8 +763,6 @@ def decode_metadata_request_v12(buf: bytes, pos: int) -> tuple[MetadataRequest, 
         pos += 3
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 12, buf, pos) from None
@@ -857,8 +839,6 @@ def decode_metadata_request_v13(buf: bytes, pos: int) -> tuple[MetadataRequest, 
         pos += 3
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataRequest", 13, buf, pos) from None
@@ -1986,8 +1966,6 @@ def decode_metadata_response_v8(buf: bytes, pos: int) -> tuple[MetadataResponse,
             topics.append(MetadataResponseTopic(topics_error_code, topics_name, ZERO_UUID, topics_is_internal, topics_partitions, topics_topic_authorized_operations))
         (cluster_authorized_operations,) = unpack_i(buf, pos)
         pos += 4
-        if pos > len(buf):
-            raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataResponse", 8, buf, pos) from None
@@ -2162,8 +2140,6 @@ def decode_metadata_response_v9(buf: bytes, pos: int) -> tuple[MetadataResponse,
         pos += 5
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataResponse", 9, buf, pos) from None
@@ -2385,8 +2361,6 @@ def decode_metadata_response_v10(buf: bytes, pos: int) -> tuple[MetadataResponse
         pos += 5
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataResponse", 10, buf, pos) from None
@@ -2610,8 +2584,6 @@ def decode_metadata_response_v11(buf: bytes, pos: int) -> tuple[MetadataResponse
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataResponse", 11, buf, pos) from None
@@ -2835,8 +2807,6 @@ def decode_metadata_response_v12(buf: bytes, pos: int) -> tuple[MetadataResponse
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataResponse", 12, buf, pos) from None
@@ -3062,8 +3032,6 @@ def decode_metadata_response_v13(buf: bytes, pos: int) -> tuple[MetadataResponse
         pos += 3
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "MetadataResponse", 13, buf, pos) from None

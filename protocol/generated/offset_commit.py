@@ -687,8 +687,6 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int) -> tuple[OffsetCommitR
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitRequest", 8, buf, pos) from None
@@ -845,8 +843,6 @@ def decode_offset_commit_request_v9(buf: bytes, pos: int) -> tuple[OffsetCommitR
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitRequest", 9, buf, pos) from None
@@ -996,8 +992,6 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int) -> tuple[OffsetCommit
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitRequest", 10, buf, pos) from None
@@ -1431,8 +1425,6 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int) -> tuple[OffsetCommit
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitResponse", 8, buf, pos) from None
@@ -1522,8 +1514,6 @@ def decode_offset_commit_response_v9(buf: bytes, pos: int) -> tuple[OffsetCommit
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitResponse", 9, buf, pos) from None
@@ -1606,8 +1596,6 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int) -> tuple[OffsetCommi
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetCommitResponse", 10, buf, pos) from None

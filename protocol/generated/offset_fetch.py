@@ -442,8 +442,6 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int) -> tuple[OffsetFetchReq
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchRequest", 6, buf, pos) from None
@@ -544,8 +542,6 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int) -> tuple[OffsetFetchReq
         pos += 2
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchRequest(group_id, topics, [], require_stable), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchRequest", 7, buf, pos) from None
@@ -661,8 +657,6 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int) -> tuple[OffsetFetchReq
         pos += 2
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchRequest", 8, buf, pos) from None
@@ -793,8 +787,6 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int) -> tuple[OffsetFetchReq
         pos += 2
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchRequest", 9, buf, pos) from None
@@ -930,8 +922,6 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int) -> tuple[OffsetFetchRe
         pos += 2
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchRequest", 10, buf, pos) from None
@@ -1115,8 +1105,6 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int) -> tuple[OffsetFetchRe
             topics.append(OffsetFetchResponseTopic(topics_name, topics_partitions))
         (error_code,) = unpack_h(buf, pos)
         pos += 2
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(0, topics, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 2, buf, pos) from None
@@ -1195,8 +1183,6 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int) -> tuple[OffsetFetchRe
             topics.append(OffsetFetchResponseTopic(topics_name, topics_partitions))
         (error_code,) = unpack_h(buf, pos)
         pos += 2
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 3, buf, pos) from None
@@ -1275,8 +1261,6 @@ def decode_offset_fetch_response_v4(buf: bytes, pos: int) -> tuple[OffsetFetchRe
             topics.append(OffsetFetchResponseTopic(topics_name, topics_partitions))
         (error_code,) = unpack_h(buf, pos)
         pos += 2
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 4, buf, pos) from None
@@ -1355,8 +1339,6 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int) -> tuple[OffsetFetchRe
             topics.append(OffsetFetchResponseTopic(topics_name, topics_partitions))
         (error_code,) = unpack_h(buf, pos)
         pos += 2
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 5, buf, pos) from None
@@ -1453,8 +1435,6 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int) -> tuple[OffsetFetchRe
         pos += 3
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 6, buf, pos) from None
@@ -1569,8 +1549,6 @@ def decode_offset_fetch_response_v7(buf: bytes, pos: int) -> tuple[OffsetFetchRe
         pos += 3
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 7, buf, pos) from None
@@ -1709,8 +1687,6 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int) -> tuple[OffsetFetchRe
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(throttle_time_ms, [], 0, groups), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 8, buf, pos) from None
@@ -1864,8 +1840,6 @@ def decode_offset_fetch_response_v9(buf: bytes, pos: int) -> tuple[OffsetFetchRe
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(throttle_time_ms, [], 0, groups), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 9, buf, pos) from None
@@ -2012,8 +1986,6 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int) -> tuple[OffsetFetchR
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return OffsetFetchResponse(throttle_time_ms, [], 0, groups), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "OffsetFetchResponse", 10, buf, pos) from None

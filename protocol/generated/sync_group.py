@@ -359,8 +359,6 @@ def decode_sync_group_request_v4(buf: bytes, pos: int) -> tuple[SyncGroupRequest
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "SyncGroupRequest", 4, buf, pos) from None
@@ -489,8 +487,6 @@ def decode_sync_group_request_v5(buf: bytes, pos: int) -> tuple[SyncGroupRequest
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, protocol_type, protocol_name, assignments), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "SyncGroupRequest", 5, buf, pos) from None
@@ -688,8 +684,6 @@ def decode_sync_group_response_v4(buf: bytes, pos: int) -> tuple[SyncGroupRespon
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "SyncGroupResponse", 4, buf, pos) from None
@@ -735,8 +729,6 @@ def decode_sync_group_response_v5(buf: bytes, pos: int) -> tuple[SyncGroupRespon
         pos += 1
         if n:
             pos = skip_tags(buf, pos - 1)
-        if pos > len(buf):
-            raise IndexError
         return SyncGroupResponse(throttle_time_ms, error_code, protocol_type, protocol_name, assignment), pos
     except DECODE_ERRORS as error:
         raise decode_failure(error, "SyncGroupResponse", 5, buf, pos) from None

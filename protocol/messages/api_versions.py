@@ -1,8 +1,8 @@
-"""ApiVersions (18): what a broker serves. The response's header is always version 0, since a client asks before it knows
-anything.
+"""ApiVersions (18): what a broker serves.
 
-Version 1 adds the throttle time, 3 the client's software and the features (KIP-511, KIP-584), 4 allows a feature to start at
-level 0.
+A client asks before it knows anything: an unknown version of the request is answered in version 0, and the response's header has
+version 0 always (KIP-511). Version 1 adds the throttle time, 3 the client's software and the features (KIP-511, KIP-584), 4 lets
+a feature start at level 0.
 """
 
 from __future__ import annotations
