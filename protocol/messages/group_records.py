@@ -1,6 +1,7 @@
 """Records of the group coordinator's log that the classic protocol writes: committed offsets and group metadata.
 
-An OffsetCommitValue is written at version 3, or 4 when it carries a topic id; versions 1 and before may stem from old clusters.
+Offsets: version 1 is the one with an expiry time, which old clients asked for; 3 adds the leader epoch, 4 the topic id. Groups:
+version 1 adds the rebalance timeout, 2 the time of the last change of state, 3 static membership. Older ones are in old logs.
 """
 
 from __future__ import annotations
