@@ -62,6 +62,7 @@ def _join(groups: Groups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     member_id = request.member_id
     if not _has_room(group, member_id, groups.config.group_max_size):
         group.remove(member_id)
+        groups.timer.cancel(group.session_key(member_id))
         return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
     if not group.supports_protocols(request.protocol_type, request.protocols):
         return _refuse(attempt, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, member_id)

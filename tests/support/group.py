@@ -184,7 +184,7 @@ class GroupLog:
 
     def replayed_state(self) -> Hard:
         """The same, from the records alone."""
-        shard = self._build(SnapshotRegistry())
+        shard = self.build(SnapshotRegistry())
         for offset, record in enumerate([*self.committed, *self.pending]):
             shard.replay(offset, record)
         return hard_state(shard)
@@ -192,12 +192,13 @@ class GroupLog:
     def _start(self, records: list[CoordinatorRecord]) -> None:
         self.timer = ManualTimer(self.clock)
         self.registry = SnapshotRegistry()
-        self.shard = self._build(self.registry)
+        self.shard = self.build(self.registry)
         for offset, record in enumerate(records):
             self.shard.replay(offset, record)
         self.shard.on_loaded()
 
-    def _build(self, registry: SnapshotRegistry) -> GroupShard:
+    def build(self, registry: SnapshotRegistry) -> GroupShard:
+        """Another shard of the same kind, empty."""
         return GroupShard(config=self.config, registry=registry, timer=self.timer, clock=self.clock, new_id=self._new_id)
 
     def _new_id(self) -> str:

@@ -1,0 +1,66 @@
+"""OffsetStore: what replay makes of OffsetCommit records."""
+
+from __future__ import annotations
+
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+
+TOPIC_ID = bytes(range(16))
+
+
+def key(partition: int = 0, group: str = "g") -> OffsetCommitKey:
+    return OffsetCommitKey(group, "t", partition)
+
+
+def test_a_record_is_kept_with_its_own_offset() -> None:
+    """Everything the value says, and where the log has it."""
+    store = OffsetStore(SnapshotRegistry())
+
+    store.replay(41, key(), OffsetCommitValue(5, 3, "note", 99, 199, TOPIC_ID))
+
+    assert dict(store.by_group["g"]) == {("t", 0): OffsetAndMetadata(5, 3, "note", 99, 41, 199, TOPIC_ID)}
+
+
+def test_the_last_record_counts() -> None:
+    """Whatever its offset is."""
+    store = OffsetStore(SnapshotRegistry())
+
+    store.replay(1, key(), OffsetCommitValue(5))
+    store.replay(2, key(), OffsetCommitValue(3))
+
+    assert store.by_group["g"]["t", 0].committed_offset == 3
+
+
+def test_a_tombstone_removes_the_offset_and_with_the_last_one_the_group() -> None:
+    """Other positions stay; a tombstone for nothing is nothing."""
+    store = OffsetStore(SnapshotRegistry())
+    store.replay(1, key(0), OffsetCommitValue(5))
+    store.replay(2, key(1), OffsetCommitValue(6))
+
+    store.replay(3, key(0), None)
+    assert list(store.by_group["g"]) == [("t", 1)]
+    store.replay(4, key(1), None)
+    assert "g" not in store
+    store.replay(5, key(1), None)
+    store.replay(6, key(0, "unknown"), None)
+    assert "unknown" not in store
+
+
+def test_the_past_can_be_read_and_restored() -> None:
+    """A group that came, changed or went is there as it was at an earlier offset."""
+    registry = SnapshotRegistry()
+    store = OffsetStore(registry)
+    store.replay(0, key(), OffsetCommitValue(5))
+    registry.snapshot(1)
+    store.replay(1, key(), None)
+    store.replay(2, key(0, "new"), OffsetCommitValue(6))
+
+    assert "g" not in store
+    past = store.of_group_at("g", 1)
+    assert past is not None
+    assert past.get_at(("t", 0), 1) is not None
+    assert store.of_group_at("new", 1) is None
+    registry.revert_to(1)
+    assert store.by_group["g"]["t", 0].committed_offset == 5
+    assert "new" not in store
