@@ -2,12 +2,12 @@
 
 On the loop (``inline``) nothing is handed over, but the loop stands still for as long as the disk takes. In a thread the loop goes
 on, but the thread may wait a whole switch interval of the interpreter (5 ms) after each system call until a busy loop lets it run.
-``adaptive`` writes inline while syncs are fast, and moves to the thread as soon as one was slow:
+``adaptive`` writes inline while that is quick, in the thread while it is not, and tries again from time to time:
 
-    inline ──a sync of more than SLOW_S──► thread, for ``hold`` writes
-    thread ──``hold`` writes, a quarter of them fast──► inline; slow again soon: ``hold`` doubles
+    inline ──syncs take more than SLOW_S, on a moving average that weighs one as an eighth──► thread, for ``hold`` writes
+    thread ──``hold`` writes later──► inline, where now a single slow one is enough to go back; then ``hold`` doubles
 
-A thread sees its own syncs slower than they are, never faster: a share of fast ones is proof of a fast disk.
+How long the thread's own syncs take says little: beside a busy loop it sees the interpreter's switch interval, not the disk.
 """
 
 from __future__ import annotations
@@ -92,12 +92,10 @@ class InlineWriter:
 
 
 class ThreadWriter:
-    """In a thread of its own, started with the first write. ``seconds`` is how long the last one took."""
+    """In a thread of its own, started with the first write."""
 
-    def __init__(self, post: Post, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.seconds = 0.0
+    def __init__(self, post: Post) -> None:
         self._post = post
-        self._clock = clock
         self._writes: SimpleQueue[tuple[File, bytes, int] | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._settled: Settled | None = None
@@ -122,9 +120,7 @@ class ThreadWriter:
     def _work(self) -> None:
         while write := self._writes.get():
             try:
-                start = self._clock()
                 self._outcome = write_durably(*write)
-                self.seconds = self._clock() - start
             finally:
                 self._post(self._settle)
 
@@ -138,38 +134,37 @@ class ThreadWriter:
 class AdaptiveWriter:
     """Inline while the disk is fast, else in the thread."""
 
-    def __init__(self, thread: ThreadWriter, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, thread: Writer, clock: Callable[[], float] = time.perf_counter) -> None:
         self.is_inline = True
         self._thread = thread
         self._clock = clock
+        self._average = 0.0
         self._hold = FIRST_HOLD
         self._writes = 0  # since the last move
-        self._fast = 0
-        self._settled: Settled = lambda _error: None
 
     def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
         self._writes += 1
-        if not self.is_inline:
-            self._settled = settled
-            self._thread.write(file, data, position, self._settle)
-            return
-        start = self._clock()
-        error = write_durably(file, data, position)
-        if self._clock() - start > SLOW_S:
-            self._leave_loop()
-        settled(error)
+        if self.is_inline:
+            start = self._clock()
+            error = write_durably(file, data, position)
+            self._average += (self._clock() - start - self._average) / 8
+            if self._average > SLOW_S:
+                self._leave_loop()
+            settled(error)
+        else:
+            if self._writes >= self._hold:
+                self._try_loop()
+            self._thread.write(file, data, position, settled)
 
     def close(self) -> None:
         self._thread.close()
 
     def _leave_loop(self) -> None:
-        self._hold = min(2 * self._hold, LONGEST_HOLD) if self._writes < self._hold else FIRST_HOLD
+        self._hold = FIRST_HOLD if self._writes > self._hold else min(2 * self._hold, LONGEST_HOLD)
         self.is_inline = False
-        self._writes = self._fast = 0
+        self._writes = 0
 
-    def _settle(self, error: LogError | None) -> None:
-        self._fast += self._thread.seconds < SLOW_S
-        if self._writes >= self._hold:
-            self.is_inline = 4 * self._fast >= self._writes
-            self._writes = self._fast = 0
-        self._settled(error)
+    def _try_loop(self) -> None:
+        self.is_inline = True
+        self._writes = 0
+        self._average = SLOW_S

@@ -1,0 +1,81 @@
+"""The operating system's files, as far as they can be asked without a power loss."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.log import storage
+from coordinator_server.log.errors import LockedLog
+from coordinator_server.log.storage import LocalStorage, read_file, replace_file, write_all
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "file")
+
+
+def test_reserved_room_does_not_show(path: str) -> None:
+    """Whoever reads the file sees what was written; a cut gives the room back."""
+    file = LocalStorage().open(path, create=True)
+    write_all(file, b"data", 0)
+    file.reserve(4, 1 << 20)
+    assert file.size() == 4
+    reserved = Path(path).stat().st_blocks
+    file.truncate(4)
+    file.close()
+
+    assert reserved * 512 >= 1 << 20
+    assert Path(path).stat().st_blocks < reserved
+
+
+def test_where_room_cannot_be_reserved_there_are_zeros(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writing is the one way that every file system has to find out whether there is room."""
+    monkeypatch.setattr(storage, "_fallocate", None)
+    file = LocalStorage().open(path, create=True)
+    write_all(file, b"data", 0)
+    file.reserve(4, 3_000_000)
+
+    assert file.size() == 3_000_004
+    assert file.pread(4, 0) == b"data"
+    file.close()
+
+
+def test_a_lock_names_its_holder(path: str) -> None:
+    """A second one is refused, also within the process; a lock that was let go is free."""
+    lock = LocalStorage().lock(path)
+    with pytest.raises(LockedLog, match=f"process {os.getpid()}"):
+        LocalStorage().lock(path)
+    lock.close()
+
+    LocalStorage().lock(path).close()
+
+
+def test_a_lock_goes_with_its_process(path: str) -> None:
+    """However it ends."""
+    script = (
+        f"import os; from coordinator_server.log.storage import LocalStorage; lock = LocalStorage().lock({path!r}); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=False, timeout=30, cwd=Path(__file__).parents[3])
+
+    LocalStorage().lock(path).close()
+
+
+def test_replace_file(path: str) -> None:
+    """The new content is there, and no attempt is left."""
+    replace_file(LocalStorage(), path, b"old")
+    replace_file(LocalStorage(), path, b"new")
+
+    assert read_file(LocalStorage(), path) == b"new"
+    assert LocalStorage().list(str(Path(path).parent)) == ["file"]
+
+
+def test_a_directory_that_is_not_there_is_empty(path: str) -> None:
+    """Nothing has been written yet is no error."""
+    assert LocalStorage().list(path) == []
+    assert not LocalStorage().exists(path)
+    LocalStorage().remove(path)
