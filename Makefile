@@ -49,7 +49,7 @@ generate: with-run ## write protocol/generated anew from the declarations in pro
 	@$(BIN)/python -m protocol.generate
 
 bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' for a real broker too
-	@$(BIN)/python bench/serve.py $(ARGS)
+	@$(BIN)/python -m bench.serve $(ARGS)
 
 lock: with-run ## pin the newest versions that pyproject.toml allows into requirements/*.lock
 	@scripts/lock

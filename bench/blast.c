@@ -1,0 +1,198 @@
+// Closed-loop load on one loopback port, in one thread: every connection keeps a window of requests in flight.
+//
+//   blast PORT CONNECTIONS WINDOW WARM_SECONDS SECONDS < plan
+//
+// The plan is a row of entries, numbers little endian: u32 connection, u32 request size, u32 answer size, request, answer. A request is
+// a whole frame as it goes on the wire; the answer is what must come back after the length and the correlation id. A connection cycles
+// through its requests. Each answer is compared with the one that belongs to its request, so a fast wrong answer does not count.
+// Prints one line of JSON; exit code 1 when a connection breaks or nothing arrives for ten seconds.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PREFIX = 8, MAX_WINDOW = 1024, READ_SIZE = 1 << 16, BIN_COUNT = 1 << 21 };  // bins of one microsecond, two seconds of them
+
+typedef struct {
+    char *request, *answer;
+    uint32_t request_size, answer_size;
+} Exchange;
+
+typedef struct {
+    int fd, is_stuck;               // is_stuck: the socket takes no more for now, epoll tells when it does
+    Exchange *exchanges;
+    uint32_t count, next;           // of exchanges, and the one to send next
+    uint32_t sent, answered;        // requests, ever
+    double started[MAX_WINDOW];     // by request number modulo the window
+    uint32_t which[MAX_WINDOW];     // the exchange of that request
+    char *in, *out;
+    size_t in_size, in_capacity, out_start, out_end, out_capacity;
+} Connection;
+
+static uint32_t window;
+static uint64_t bins[BIN_COUNT], answers, wrong;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void die(const char *what) {
+    fprintf(stderr, "blast: %s (after %llu answers)\n", what, (unsigned long long)answers);
+    exit(1);
+}
+
+static void *grow(void *memory, size_t size) {
+    memory = realloc(memory, size);
+    if (!memory) die("out of memory");
+    return memory;
+}
+
+static char *take(FILE *file, uint32_t size) {
+    char *bytes = grow(NULL, size + 1);
+    if (fread(bytes, 1, size, file) != size) die("the plan is cut short");
+    return bytes;
+}
+
+static void read_plan(Connection *connections, uint32_t count) {
+    uint32_t head[3];
+    while (fread(head, sizeof head[0], 3, stdin) == 3) {
+        if (head[0] >= count) die("the plan names a connection that there is not");
+        Connection *c = &connections[head[0]];
+        c->exchanges = grow(c->exchanges, (c->count + 1) * sizeof(Exchange));
+        Exchange *e = &c->exchanges[c->count++];
+        e->request_size = head[1], e->answer_size = head[2];
+        e->request = take(stdin, head[1]), e->answer = take(stdin, head[2]);
+    }
+}
+
+static void open_connection(Connection *c, int port, int poll) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int on = 1;
+    if (!c->count) die("the plan has no requests for a connection");
+    c->fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&address, sizeof address)) die(strerror(errno));
+    setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    fcntl(c->fd, F_SETFL, O_NONBLOCK);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+    if (epoll_ctl(poll, EPOLL_CTL_ADD, c->fd, &event)) die(strerror(errno));
+}
+
+static void flush(Connection *c, int poll) {
+    while (c->out_start < c->out_end) {
+        ssize_t n = send(c->fd, c->out + c->out_start, c->out_end - c->out_start, MSG_NOSIGNAL);
+        if (n < 0 && errno != EAGAIN) die(strerror(errno));
+        if (n < 0) break;
+        c->out_start += (size_t)n;
+    }
+    int is_stuck = c->out_start < c->out_end;
+    if (!is_stuck) c->out_start = c->out_end = 0;
+    if (is_stuck == c->is_stuck) return;
+    struct epoll_event event = {.events = EPOLLIN | (is_stuck ? EPOLLOUT : 0), .data.ptr = c};
+    if (epoll_ctl(poll, EPOLL_CTL_MOD, c->fd, &event)) die(strerror(errno));
+    c->is_stuck = is_stuck;
+}
+
+static void fill_window(Connection *c, int poll) {
+    double at = now();
+    while (c->sent - c->answered < window) {
+        Exchange *e = &c->exchanges[c->next];
+        if (c->out_end + e->request_size > c->out_capacity) c->out = grow(c->out, c->out_capacity = (c->out_end + e->request_size) * 2);
+        memcpy(c->out + c->out_end, e->request, e->request_size);
+        c->out_end += e->request_size;
+        c->which[c->sent % MAX_WINDOW] = c->next;
+        c->started[c->sent++ % MAX_WINDOW] = at;
+        c->next = (c->next + 1) % c->count;
+    }
+    flush(c, poll);
+}
+
+static void take_answers(Connection *c) {
+    size_t position = 0;
+    double at = now();
+    while (c->in_size - position >= PREFIX) {
+        const char *frame = c->in + position;
+        uint32_t size;
+        memcpy(&size, frame, 4);
+        size = ntohl(size);
+        if (c->in_size - position < 4 + (size_t)size) break;
+        uint32_t slot = c->answered++ % MAX_WINDOW;
+        Exchange *e = &c->exchanges[c->which[slot]];
+        wrong += size != 4 + e->answer_size || memcmp(frame + 4, e->request + 8, 4) || memcmp(frame + PREFIX, e->answer, e->answer_size);
+        uint64_t microseconds = (uint64_t)((at - c->started[slot]) * 1e6);
+        bins[microseconds < BIN_COUNT ? microseconds : BIN_COUNT - 1]++;
+        answers++;
+        position += 4 + size;
+    }
+    memmove(c->in, c->in + position, c->in_size - position);
+    c->in_size -= position;
+}
+
+static void receive(Connection *c) {
+    for (;;) {
+        if (c->in_capacity - c->in_size < READ_SIZE) c->in = grow(c->in, c->in_capacity = c->in_capacity * 2 + READ_SIZE);
+        ssize_t n = recv(c->fd, c->in + c->in_size, c->in_capacity - c->in_size, 0);
+        if (n == 0) die("the server closed a connection");
+        if (n < 0 && errno == EAGAIN) return;
+        if (n < 0) die(strerror(errno));
+        c->in_size += (size_t)n;
+        if (c->in_size < c->in_capacity) return;
+    }
+}
+
+static double quantile_ms(double q) {
+    uint64_t seen = 0, wanted = (uint64_t)((double)answers * q);
+    for (uint32_t bin = 0; bin < BIN_COUNT; bin++)
+        if ((seen += bins[bin]) > wanted) return bin / 1000.0;
+    return BIN_COUNT / 1000.0;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 6) {
+        fprintf(stderr, "usage: blast PORT CONNECTIONS WINDOW WARM_SECONDS SECONDS < plan\n");
+        return 2;
+    }
+    int port = atoi(argv[1]), poll = epoll_create1(0), is_measuring = 0;
+    uint32_t count = (uint32_t)atoi(argv[2]);
+    window = (uint32_t)atoi(argv[3]);
+    if (window < 1 || window > MAX_WINDOW || count < 1) die("the window is 1 to 1024, connections at least one");
+    Connection *connections = calloc(count, sizeof *connections);
+    read_plan(connections, count);
+    for (uint32_t i = 0; i < count; i++) open_connection(&connections[i], port, poll);
+    double measure_from = now() + atof(argv[4]), started = 0, end = measure_from + atof(argv[5]);
+    for (uint32_t i = 0; i < count; i++) fill_window(&connections[i], poll);
+    for (;;) {
+        struct epoll_event events[256];
+        int ready = epoll_wait(poll, events, 256, 10000);
+        double at = now();
+        if (ready <= 0) die("no answer for ten seconds");
+        if (at >= end) break;
+        if (!is_measuring && at >= measure_from) {
+            is_measuring = 1, started = at, answers = 0;
+            memset(bins, 0, sizeof bins);
+        }
+        for (int i = 0; i < ready; i++) {
+            Connection *c = events[i].data.ptr;
+            if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
+                receive(c);
+                take_answers(c);
+            }
+            fill_window(c, poll);
+        }
+    }
+    if (!answers) die("nothing was measured");
+    printf("{\"per_second\": %.0f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"p999_ms\": %.3f, \"answers\": %llu, \"wrong\": %llu}\n",
+           (double)answers / (now() - started), quantile_ms(0.5), quantile_ms(0.99), quantile_ms(0.999), (unsigned long long)answers,
+           (unsigned long long)wrong);
+    return 0;
+}

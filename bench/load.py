@@ -1,0 +1,149 @@
+"""Plans for blast, the load generator: which connection sends which frames, and what must come back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import subprocess
+from collections.abc import Callable, Sequence
+from typing import TypedDict
+
+from bench.targets import BUILD, Address
+from protocol.fields import Message
+from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
+from tests.support.asking import make_topic
+from tests.support.client import Client
+from tests.support.eventually import eventually
+from tests.support.members import Member, join_all
+from tests.support.server import ROOT
+
+TOPIC = "load"
+PARTITIONS = 100
+SESSION_TIMEOUT_MS = 1_800_000
+_ENTRY = struct.Struct("<III")
+
+
+class Measured(TypedDict):
+    """What blast prints."""
+
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+    p999_ms: float
+    answers: int
+    wrong: int
+
+
+Requests = list[tuple[Message, int]]
+"""Requests with their versions."""
+
+
+def heartbeats(member: Member) -> Requests:
+    request = HeartbeatRequest(group_id=member.group_id, generation_id=member.generation_id, member_id=member.member_id)
+    return [(request, 4)]
+
+
+def commits(partitions: int) -> Callable[[Member], Requests]:
+    """Four requests in turn, so that no two commits in a row are the same."""
+
+    def requests(member: Member) -> Requests:
+        return [(_commit(member, partitions, offset), 8) for offset in range(1000, 1004)]
+
+    return requests
+
+
+def _commit(member: Member, partitions: int, offset: int) -> OffsetCommitRequest:
+    rows = [OffsetCommitRequestPartition(partition_index=one, committed_offset=offset) for one in range(partitions)]
+    return OffsetCommitRequest(
+        group_id=member.group_id,
+        generation_id_or_member_epoch=member.generation_id,
+        member_id=member.member_id,
+        topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=rows)],
+    )
+
+
+def fetches(partitions: int) -> Callable[[Member], Requests]:
+    def requests(member: Member) -> Requests:
+        topic = OffsetFetchRequestTopics(name=TOPIC, partition_indexes=list(range(partitions)))
+        return [(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=member.group_id, topics=[topic])]), 8)]
+
+    return requests
+
+
+SCENARIOS: dict[str, Callable[[Member], Requests]] = {
+    "heartbeat": heartbeats,
+    "commit 1": commits(1),
+    "commit 10": commits(10),
+    "commit 100": commits(100),
+    "fetch 10": fetches(10),
+}
+
+
+def set_up(address: Address, count: int) -> list[Member]:
+    """A topic and that many groups of one member, with something committed for every partition."""
+    with Client(address) as client:
+        make_topic(client, TOPIC, PARTITIONS)
+    members = []
+    for number in range(count):
+        member = Member(address, f"load-{number}", join_version=5, session_timeout_ms=SESSION_TIMEOUT_MS)
+        eventually(lambda member=member: not _first_join(member))  # type: ignore[misc]
+        assert set(member.commit(TOPIC, dict.fromkeys(range(PARTITIONS), 1000), 8).values()) == {0}
+        member.client.close()
+        members.append(member)
+    return members
+
+
+def _first_join(member: Member) -> str | None:
+    """Join alone; what stood in the way: a broker's coordinator takes a moment to be there."""
+    try:
+        join_all([], [member])
+    except AssertionError as not_yet:
+        member.reconnect()
+        member.member_id = ""
+        return str(not_yet) or "not yet"
+    return None
+
+
+def plan(address: Address, members: Sequence[Member], scenario: str) -> bytes:
+    """Each request is asked once now: its answer is what every later one is compared with."""
+    entries = bytearray()
+    with Client(address, client_id="bench") as client:
+        for number, member in enumerate(members):
+            for request, version in SCENARIOS[scenario](member):
+                frame = client.frame(request, version)
+                client.send_bytes(frame)
+                answer = client.receive_frame()[4:]
+                entries += _ENTRY.pack(number, len(frame), len(answer)) + frame + answer
+    return bytes(entries)
+
+
+def answer_of(plan: bytes) -> bytes:
+    """The first answer of a plan, for a server that always says the same."""
+    _, request_size, answer_size = _ENTRY.unpack_from(plan)
+    start = _ENTRY.size + request_size
+    return plan[start : start + answer_size]
+
+
+def blast(port: int, connections: int, window: int, plan: bytes, warm_s: float, seconds: float) -> Measured:
+    """One run of the load generator."""
+    arguments = [str(port), str(connections), str(window), str(warm_s), str(seconds)]
+    done = subprocess.run([compiled(), *arguments], input=plan, capture_output=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr.decode().strip())
+    measured: Measured = json.loads(done.stdout)
+    return measured
+
+
+def compiled() -> str:
+    """The load generator, compiled when it is not there or older than its source."""
+    source, binary = ROOT / "bench" / "blast.c", BUILD / "blast"
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        compiler = shutil.which("cc")
+        if compiler is None:
+            raise SystemExit("the load generator is compiled on first use; install a C compiler: apt-get install gcc libc6-dev")
+        BUILD.mkdir(exist_ok=True)
+        subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-o", str(binary), str(source)], check=True)
+    return str(binary)

@@ -1,0 +1,133 @@
+"""What is measured: this server, a server that does nothing, and, when asked for, a Kafka broker. All on loopback ports of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.support.server import ROOT, Server
+
+Address = tuple[str, int]
+
+BUILD = ROOT / "bench" / "build"
+START_WITHIN_S = 60
+HEAP = "2g"
+CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+
+BROKER_PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={directory}/data
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+BROKER_LOGGING = """\
+rootLogger.level=ERROR
+rootLogger.appenderRef.out.ref=OUT
+appender.out.type=Console
+appender.out.name=OUT
+appender.out.layout.type=PatternLayout
+appender.out.layout.pattern=%p %m%n
+"""
+
+
+@contextlib.contextmanager
+def this_server(overrides: Sequence[str]) -> Iterator[Address]:
+    """The daemon as `serve` starts it, fsync and all, with a data directory that goes afterwards."""
+    properties = dict(one.split("=", 1) for one in overrides)
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as directory, Server(Path(directory), properties) as server:
+        yield server.address
+
+
+@contextlib.contextmanager
+def idle_server(answer: bytes) -> Iterator[Address]:
+    """The limit: the same loop, no work."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.idle_server", answer.hex()], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        yield "127.0.0.1", int(process.stdout.readline())
+    finally:
+        _end(process)
+
+
+@contextlib.contextmanager
+def kafka_broker(properties: Sequence[str]) -> Iterator[Address]:
+    """A single KRaft node from Maven Central's jars, as it comes but for replication factors."""
+    jars = _kafka_jars()
+    with tempfile.TemporaryDirectory(prefix="kafka-", dir=BUILD) as name:
+        directory, port, controller = Path(name), _free_port(), _free_port()
+        settings = BROKER_PROPERTIES.format(port=port, controller=controller, directory=directory) + "\n".join(properties)
+        (directory / "server.properties").write_text(settings)
+        (directory / "log4j2.properties").write_text(BROKER_LOGGING)
+        java = [
+            "java", f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseG1GC",
+            f"-Dlog4j2.configurationFile={directory}/log4j2.properties", "-cp", f"{jars}/*",
+        ]  # fmt: skip
+        configuration = str(directory / "server.properties")
+        subprocess.run(
+            [*java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", configuration], check=True, capture_output=True
+        )
+        with (directory / "out.log").open("wb") as log:
+            process = subprocess.Popen([*java, "kafka.Kafka", configuration], stdout=log, stderr=log)
+        try:
+            _await_port(port, process)
+            yield "127.0.0.1", port
+        finally:
+            _end(process)
+
+
+def _kafka_jars() -> Path:
+    jars = BUILD / "kafka-jars"
+    if not (jars / ".complete").exists():
+        if shutil.which("mvn") is None or shutil.which("java") is None:
+            raise SystemExit("--kafka needs java and mvn")
+        print("bringing Kafka's jars from Maven Central (once)", file=sys.stderr)
+        command = ["mvn", "-q", "-B", "-f", "bench/pom.xml", "dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
+        subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
+        (jars / ".complete").touch()
+    return jars
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_WITHIN_S
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        time.sleep(0.1)
+    raise SystemExit("the Kafka broker did not start")
+
+
+def _end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
