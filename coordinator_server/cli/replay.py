@@ -28,6 +28,9 @@ examples:
   coordinator-server replay --data-dir ./data --seal --json | jq '.[].groups[].group_id'
 """
 
+# Cells of the table are cut there; --json has them whole.
+WIDEST = 60
+
 
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
@@ -99,7 +102,8 @@ def _group(group: Group) -> Iterator[str]:
 
 
 def _offset(offset: object) -> tuple[str, ...]:
-    return tuple(str(getattr(offset, name)) for name in ("topic", "partition", "offset", "metadata"))
+    cells = (str(getattr(offset, name)) for name in ("topic", "partition", "offset", "metadata"))
+    return tuple(cell if len(cell) <= WIDEST else f"{cell[: WIDEST - 1]}…" for cell in cells)
 
 
 def _partitions(assignment: dict[str, list[int]]) -> str:

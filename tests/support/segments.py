@@ -76,7 +76,7 @@ def coordinator_log(seed: int, batches: int, groups: int = 12, first_offset: int
     for number in range(batches):
         now += rng.randrange(0, 700)
         epoch += rng.random() < 0.02
-        records = []
+        records: list[Record] = []
         for key, value in _operation(rng, f"group-{rng.randrange(groups)}", number, now):
             headers = PROVENANCE[: rng.randrange(5)] if not records else ()
             records.append(Record(offset, now + rng.randrange(-3, 4), key, value, headers))
