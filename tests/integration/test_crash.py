@@ -97,7 +97,7 @@ def test_no_acknowledged_offset_is_ever_lost(request: pytest.FixtureRequest, tmp
     print(f"--seed {seed}")  # noqa: T201 - pytest shows it when the test fails
     chance = random.Random(seed)
     ledgers = [Ledger(number) for number in range(CLIENTS)]
-    with Server(tmp_path) as server:
+    with Server(tmp_path, {"topics": f"orders:{PARTITIONS}"}) as server:
         for number in range(request.config.getoption("--crash-rounds")):
             committers = [Committer(ledger, server.address, chance.randrange(1 << 32)) for ledger in ledgers]
             load_until_killed(server, committers, chance.uniform(0.01, MAX_LOAD_S))

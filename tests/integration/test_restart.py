@@ -22,7 +22,8 @@ END: dict[str, Callable[[Server], object]] = {"stopped": Server.stop, "killed": 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    with Server(tmp_path) as server:
+    """With a topic `orders` of six partitions, declared."""
+    with Server(tmp_path, {"topics": "orders:6"}) as server:
         yield server
 
 
@@ -55,16 +56,20 @@ def test_positions_survive(server: Server, restart: Callable[[], None]) -> None:
 def test_topics_keep_their_ids(server: Server, restart: Callable[[], None]) -> None:
     """A topic is the same topic after a restart: name, id, partitions; the cluster too."""
     with Client(server.address) as client:
-        made = create_topic(client, "orders", 6)
-        used = topic_of(client, "used")
+        declared, used = topic_of(client, "orders"), topic_of(client, "used")
+        made = create_topic(client, "made", 3)
     cluster_id = server.cluster_id
 
     restart()
 
     with Client(server.address) as client:
-        orders, again = topic_of(client, "orders", is_created=False), topic_of(client, "used", is_created=False)
-    assert (orders.topic_id, len(orders.partitions)) == (made.topic_id, 6)
-    assert (again.topic_id, again.error_code) == (used.topic_id, ErrorCode.NONE)
+        again = {name: topic_of(client, name, is_created=False) for name in ("orders", "used", "made")}
+    assert {name: topic.topic_id for name, topic in again.items()} == {
+        "orders": declared.topic_id,
+        "used": used.topic_id,
+        "made": made.topic_id,
+    }
+    assert [len(topic.partitions) for topic in again.values()] == [6, 1, 3]
     assert server.cluster_id == cluster_id
 
 
