@@ -16,9 +16,11 @@ _REBALANCING = HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
 def heartbeat(groups: Groups, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
     """The answer waits for nothing but uncommitted records of this very group. Raises CoordinatorError."""
     group_id = request.group_id
+    if not group_id:
+        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     group = groups.find(group_id)
     if group is None:
-        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID)
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     member = group.validate_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation_id:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)

@@ -71,7 +71,7 @@ def _join(groups: Groups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     if member_id in group.pending_joins:
         if request.group_instance_id is not None:
             # Member ids are given out to dynamic members only. Kafka answers this as a bug of its own.
-            raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
+            return _refuse(attempt, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
         return _add_member(groups, group, member_id, attempt)
     try:
         member = group.validate_member(member_id, request.group_instance_id)
@@ -107,7 +107,8 @@ def _join_new_member(groups: Groups, group: ClassicGroup, attempt: JoinAttempt) 
 
 def _add_member(groups: Groups, group: ClassicGroup, member_id: str, attempt: JoinAttempt) -> Result:
     context, request = attempt.context, attempt.request
-    member = ClassicGroupMember(member_id, request.group_instance_id, context.client_id, context.client_host)
+    # Hosts are written as Java writes an address without a name.
+    member = ClassicGroupMember(member_id, request.group_instance_id, context.client_id, f"/{context.client_host}")
     member.session_key = group.session_key(member_id)
     member.rebalance_timeout_ms = attempt.rebalance_timeout_ms
     member.session_timeout_ms = request.session_timeout_ms
