@@ -1,4 +1,4 @@
-"""The command line: one module per command, each with ``add_parser`` and ``run``.
+"""The command line: one module per command, each with ``add_parser`` and ``run``. Only the module of the command that runs is imported.
 
 Exit codes: 0 done, 1 it could not be done (the last line on stderr says why and what to do), 2 the command line is wrong.
 """
@@ -8,13 +8,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from coordinator_server import __version__
-from coordinator_server.cli import compact, replay, serve, show_config
 from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError
 
-COMMANDS = (serve, compact, replay, show_config)
+# Name: module, and what the list of commands says of it.
+COMMANDS = {
+    "serve": ("serve", "run the coordinator"),
+    "compact": ("compact", "compact the log into layers"),
+    "replay": ("replay", "print the state that the log holds"),
+    "config": ("show_config", "list all properties and their values"),
+}
 
 DESCRIPTION = """\
 A durable group coordinator that speaks the Kafka wire protocol, without Kafka: consumer groups, assignments and
@@ -32,14 +38,8 @@ start here:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        "coordinator-server", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--version", action="version", version=f"coordinator-server {__version__}")
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add_parser(subparsers)
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(words[0] if words else None).parse_args(words)
     try:
         code: int = options.run(options)
     except ConfigError as wrong:
@@ -49,6 +49,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _parser(chosen: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "coordinator-server", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"coordinator-server {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, (module, summary) in COMMANDS.items():
+        if name == chosen:
+            import_module(f"{__name__}.{module}").add_parser(commands, summary)
+        else:
+            commands.add_parser(name, help=summary)
+    return parser
 
 
 def _complain(failure: Exception, code: int) -> int:

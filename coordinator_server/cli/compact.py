@@ -37,11 +37,11 @@ The spark engine needs the extra: pip install 'coordinator-server[spark]'. It br
 _EXTRA = ("pyspark", "pyarrow", "numpy", "pandas", "py4j")
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: str) -> None:
     """Declare the command."""
     parser = subparsers.add_parser(
         "compact",
-        help="compact the log into layers",
+        help=summary,
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -32,11 +32,11 @@ examples:
 WIDEST = 60
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: str) -> None:
     """Declare the command."""
     parser = subparsers.add_parser(
         "replay",
-        help="print the state that the log holds",
+        help=summary,
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

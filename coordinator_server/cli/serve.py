@@ -37,11 +37,11 @@ properties have Kafka's names and defaults; 'coordinator-server config' lists th
 """
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: str) -> None:
     """Declare the command."""
     parser = subparsers.add_parser(
         "serve",
-        help="run the coordinator",
+        help=summary,
         description=__doc__,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: str) -> None:
     """Declare the command."""
-    parser = subparsers.add_parser("config", help="list all properties and their values", description=__doc__)
+    parser = subparsers.add_parser("config", help=summary, description=__doc__)
     parser.add_argument("--override", action="append", default=[], metavar="NAME=VALUE", help="a property; repeat for more")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.set_defaults(run=run)
