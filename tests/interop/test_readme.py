@@ -19,18 +19,6 @@ EXAMPLE = re.compile(r"^### (?P<library>\S+)\n\n```python\n(?P<code>.*?)^```$", 
 EXAMPLES = {found["library"]: found["code"] for found in EXAMPLE.finditer((ROOT / "README.md").read_text())}
 
 
-@pytest.fixture
-def bootstrap(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A server with the topic that `make run` declares."""
-    if given := request.config.getoption("--bootstrap"):
-        if not ConfluentAdmin(given).partitions_of("orders"):
-            ConfluentAdmin(given).create_topic("orders", 6)
-        yield given
-        return
-    with Server(tmp_path, {"topics": "orders:6"}) as server:
-        yield server.bootstrap
-
-
 class Copy:
     """One run of an example, with its output in a file."""
 
@@ -53,20 +41,46 @@ def test_there_is_an_example_for_every_library() -> None:
     assert all(len(code.splitlines()) <= 12 for code in EXAMPLES.values())
 
 
-def test_the_example_shares_six_partitions(library: str, bootstrap: str, tmp_path: Path) -> None:
-    """Three copies print every partition of the topic exactly once, and commit what they own."""
-    code = EXAMPLES[library].replace("127.0.0.1:9092", bootstrap)
+@pytest.fixture
+def copies(library: str, server: Server, tmp_path: Path) -> Iterator[list[Copy]]:
+    """Three runs of the example, side by side, settled."""
+    code = EXAMPLES[library].replace("127.0.0.1:9092", server.bootstrap)
     copies = [Copy(code, tmp_path / f"copy-{number}.txt") for number in range(3)]
     try:
-        eventually(
-            lambda: (
-                sorted(one for copy in copies for one in copy.owned()) == [0, 1, 2, 3, 4, 5]
-                and all(copy.owned() for copy in copies)
-            )
-        )
-        [group] = set(re.findall(r"readers-\d", code))
-        eventually(lambda: set(ConfluentAdmin(bootstrap).committed(group, "orders")) == {0, 1, 2, 3, 4, 5})
+        eventually(lambda: is_shared_out(copies), describe=lambda: [copy.owned() for copy in copies])
+        yield copies
     finally:
         for copy in copies:
             copy.process.kill()
             copy.process.wait()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """With the topic that `make run` declares."""
+    with Server(tmp_path, {"topics": "orders:6"}) as server:
+        yield server
+
+
+def is_shared_out(copies: list[Copy]) -> bool:
+    return all(copy.owned() for copy in copies) and sorted(one for copy in copies for one in copy.owned()) == [0, 1, 2, 3, 4, 5]
+
+
+def positions(library: str, server: Server) -> dict[int, int]:
+    [group] = set(re.findall(r"readers-\d", EXAMPLES[library]))
+    admin = ConfluentAdmin(server.bootstrap)
+    return admin.committed(group, "orders")
+
+
+def test_the_example_does_what_the_readme_says(library: str, server: Server, copies: list[Copy]) -> None:
+    """Three copies share the partitions and commit all of them; kill -9 and a new start lose no position, and they go on by themselves."""
+    eventually(lambda: set(positions(library, server)) == {0, 1, 2, 3, 4, 5})
+    before = positions(library, server)
+
+    server.kill()
+    server.start()
+
+    after = positions(library, server)
+    assert all(after[partition] >= position for partition, position in before.items())
+    eventually(lambda: all(position > after[partition] for partition, position in positions(library, server).items()))
+    assert is_shared_out(copies)
