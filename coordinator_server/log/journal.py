@@ -36,7 +36,7 @@ from coordinator_server.log.frames import (
     encode_head,
     newest_frame_generation,
 )
-from coordinator_server.log.storage import ZEROS, File, Storage, read_file, sync_file, write_all
+from coordinator_server.log.storage import ZEROS, File, Storage, read_file, sync_dir, sync_file, write_all
 
 SUFFIX: Final = ".journal"
 FIRST_BYTES: Final = 1 << 20  # small, so that the first start is quick
@@ -84,7 +84,6 @@ class Journal:
         """Begin anew in a file that recovery does not rest on; ``ends`` is all there is. Then every other file is free."""
         self._generation = after.generation
         self.sequence = after.sequence
-        self._storage.sync_dir(self.directory)  # who made these files may have been killed before that
         self._free = [self._storage.open(path) for path in after.others]
         size = self._free[-1].size() if self._free else min(FIRST_BYTES, self._journal_bytes)
         self._active = self._make(self._clean_head(ends), size)
@@ -212,6 +211,7 @@ def find(storage: Storage, directory: str) -> Found:
     names = [int(path[len(directory) + 1 : -len(SUFFIX)]) for path in paths]
     if not seen:
         _refuse_headless(storage, paths, -1)
+        _make_durable(storage, directory, ())
         return Found(generation=max(names, default=0), others=paths)
     newest = seen[-1].head
     chain = [each for each in seen if each.head.generation >= newest.replay_from]
@@ -221,9 +221,21 @@ def find(storage: Storage, directory: str) -> Found:
             seen[-1].path, 0, f"the journal file of generation {newest.replay_from}, on which this one rests, is missing"
         )
     entries, sequence = _read_frames(storage, chain, newest.sequence)
+    _make_durable(storage, directory, chain)
     rests_on = [each.path for each in chain]
     others = [path for path in paths if path not in rests_on]
     return Found(newest, entries, max(newest.generation, *names), sequence, rests_on, others)
+
+
+def _make_durable(storage: Storage, directory: str, chain: Iterable[_Seen]) -> None:
+    """Who wrote what was found may have been killed before it was synced: nothing may rest on it before it is."""
+    sync_dir(storage, directory)
+    for each in chain:
+        file = storage.open(each.path)
+        try:
+            sync_file(file)
+        finally:
+            file.close()
 
 
 def _read_head(storage: Storage, path: str) -> _Seen | None:

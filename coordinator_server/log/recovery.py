@@ -93,7 +93,8 @@ def _with_layer(directory: str, state: SegmentState) -> SegmentState:
     layer = newest_valid_layer(Path(directory))
     if layer is None or layer.to_offset <= state.end:
         return state
-    return SegmentState([*state.bases, layer.to_offset] if state.bases else [], 0, layer.to_offset)
+    full = state.bases if state.size else state.bases[:-1]
+    return SegmentState([*full, layer.to_offset], 0, layer.to_offset)
 
 
 def _read_last(storage: Storage, directory: str, bases: list[int]) -> SegmentState:
@@ -179,6 +180,9 @@ class _Rebuild:
         while self.later:
             self._next_segment()
             self._settle()
+        if self.segment not in self.bases:
+            # An empty segment of which a power loss took the name: it is made anew with the next append.
+            self.bases.append(self.segment)
         return SegmentState(self.bases, self.size, self.offset)
 
     @property

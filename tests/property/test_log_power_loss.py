@@ -132,9 +132,9 @@ def lose_power(seed: int) -> None:
         disk.cut_power_after(rng.choice((20, 100, 400)) * rng.randint(1, 10) // 10)
         try:
             Life(rng, disk, history).run()
-            if rng.random() < 0.5:
-                disk = disk.power_loss(rng)
         except PowerCut:
+            disk.kill()
+        if rng.random() < 0.6:
             disk = disk.power_loss(rng)
     disk.mend()
     disk.kill()

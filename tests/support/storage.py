@@ -127,7 +127,7 @@ class SimulatedDisk:
         self._faults.clear()
 
     def cut_power_after(self, calls: int) -> None:
-        """PowerCut comes with the call after so many that change something."""
+        """PowerCut comes with the call after so many that change something. Then it is for the test to call ``power_loss`` or ``kill``."""
         self._calls_left = calls
 
     def power_loss(self, rng: Random) -> SimulatedDisk:
@@ -140,6 +140,7 @@ class SimulatedDisk:
         """The process is gone, the machine goes on: locks are free, nothing else changes."""
         self._locks.clear()
         self._calls_left = None
+        self._is_down = False
 
     def content(self, path: str) -> bytes:
         return bytes(self._inode(path).content)

@@ -290,3 +290,30 @@ def test_a_shard_of_which_only_a_layer_is_there_goes_on_behind_it(tmp_path: Path
     assert values(store.read(shard(0), 5)) == [b"new"]
     assert store.end_offset(shard(0)) == 6
     store.close()
+
+
+def test_an_empty_segment_that_lost_its_name_is_made_anew() -> None:
+    """The log goes on at its end, not over the segment before."""
+    disk = SimulatedDisk()
+    log = OpenLog(disk)
+    log.append(append(0, 0, b"00000"))
+    log.seal()
+    log.store.close()
+    disk.remove(SEGMENT.replace("0.log", "1.log"))
+    log = OpenLog(disk)
+    assert log.append(append(0, 1, b"00001")) is None
+    log.store.close()
+
+    assert found(disk) == expected(2)
+    assert len(disk.content(SEGMENT)) == BATCH
+
+
+def test_what_was_found_is_synced_before_anything_rests_on_it() -> None:
+    """The process may have been killed between its last write and the sync: a power loss would take from some shards what others keep."""
+    disk = killed(3)
+    disk.calls.clear()
+    path = active_journal(disk)
+    OpenLog(disk)
+    changes = [(name, where) for name, where in disk.calls if name in {"pwrite", "sync", "truncate"}]
+
+    assert changes[0] == ("sync", path)
