@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
@@ -45,6 +47,7 @@ SCHEMA: Final = "result binary, error string"
 DRIVER_MEMORY: Final = "512m"
 TASKS_PER_CORE: Final = 4
 POLL_S: Final = 0.2
+_REASON: Final = re.compile(r"(Exception|Error)\b.*: ")
 _JVM: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
@@ -54,22 +57,22 @@ class ShardFailed(PipelineError):
 
 @contextlib.contextmanager
 def session(master: str) -> Iterator[SparkSession]:
-    """A Spark session of our own; what Spark has to say goes to a file that is kept when it fails."""
-    with tempfile.TemporaryDirectory(prefix="coordinator-server-spark-") as scratch, _environment(Path(scratch)):
+    """A Spark session of our own, without a word on our output: what Spark says goes to a file that is read when it fails."""
+    with contextlib.ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="coordinator-server-spark-"))
+        stack.enter_context(_environment(Path(scratch)))
         log = Path(scratch, "spark.log")
+        sink = stack.enter_context(log.open("wb"))
         try:
-            with log.open("wb") as sink:
-                conf = _conf(master, scratch)
-                gateway = launch_gateway(conf, {"stdout": sink, "stderr": sink})  # type: ignore[no-untyped-call]
-                context = SparkContext(conf=conf, gateway=gateway)
-        except (PySparkException, OSError, RuntimeError) as error:
-            raise CannotRun(f"Spark does not start: {_reason(log, error)}; or use --engine python") from error
-        try:
-            yield SparkSession(context)
-        finally:
-            context.stop()
-            gateway.shutdown()
-            _wait(gateway)
+            conf = _conf(master, scratch)
+            gateway = launch_gateway(conf, {"stdout": sink, "stderr": sink})  # type: ignore[no-untyped-call]
+            stack.callback(_end, gateway)
+            context = SparkContext(conf=conf, gateway=gateway)
+            stack.callback(context.stop)
+            spark = SparkSession(context)
+        except (PySparkException, Py4JError, OSError) as error:
+            raise CannotRun(f"Spark does not start: {_reason(log, error)}; check --master, or use --engine python") from error
+        yield spark
 
 
 def run_spark(spark: SparkSession, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
@@ -88,7 +91,7 @@ def run_spark(spark: SparkSession, todo: Sequence[ShardPlan], cutoff_ms: int | N
 
     task = partial(_task, hands, cutoff_ms, count)
     rows = spark.range(0, tasks, 1, tasks).mapInArrow(task, SCHEMA)
-    collected = _collect(rows, lambda: progress.advance(done.value, records.value))
+    collected = _collect(context, rows, lambda: progress.advance(done.value, records.value))
     failed = [row["error"] for row in collected if row["error"]]
     if failed:
         raise ShardFailed("; ".join(failed))
@@ -114,24 +117,21 @@ def _task(
             )
 
 
-def _collect(rows: Any, tell: Callable[[], None]) -> list[Any]:
+def _collect(context: SparkContext, rows: Any, tell: Callable[[], None]) -> list[Any]:
     """Collect in a thread, so that this one can tell how it gets on, and be interrupted."""
-    collected: list[Any] = []
-    errors: list[Exception] = []
-
-    def collect() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        collecting = pool.submit(rows.collect)
         try:
-            collected.extend(rows.collect())
-        except PySparkException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=collect, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(POLL_S)
-        tell()
-    if errors:
-        raise ShardFailed(f"Spark gave up: {_first_line(errors[0])}") from errors[0]
+            while wait([collecting], POLL_S).not_done:
+                tell()
+        except BaseException:
+            context.cancelAllJobs()
+            raise
+    tell()
+    try:
+        collected: list[Any] = collecting.result()
+    except (PySparkException, Py4JError) as error:
+        raise ShardFailed(f"Spark gave up: {_gist(error)}") from error
     return collected
 
 
@@ -166,17 +166,26 @@ def _environment(scratch: Path) -> Iterator[None]:
 
 
 def _reason(log: Path, error: Exception) -> str:
-    """The last thing Spark said, or else what was raised."""
-    said = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()] if log.exists() else []
-    return said[-1] if said else _first_line(error)
+    """What Spark gave as the reason in its log, or else what was raised."""
+    lines = (line.strip() for line in log.read_text(errors="replace").splitlines())
+    reasons = [line for line in lines if _REASON.search(line) and not line.startswith("at ")]
+    return reasons[-1] if reasons else _gist(error)
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+def _gist(error: Exception) -> str:
+    """One line of what Spark wraps in many."""
+    said = ""
+    if isinstance(error, Py4JJavaError):
+        # The JVM that knows may be gone.
+        with contextlib.suppress(Py4JError, OSError):
+            said = str(error.java_exception.getMessage())
+    else:
+        said = str(error)
+    return (said.strip() or type(error).__name__).splitlines()[0]
 
 
-def _wait(gateway: Any) -> None:
+def _end(gateway: Any) -> None:
     """Let the JVM end before its scratch directory goes."""
-    process = gateway.proc
-    process.stdin.close()
-    process.wait(timeout=30)
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(timeout=30)

@@ -122,3 +122,9 @@ def append_segments(shard_dir: Path, batches: Iterable[Batch], segments: int = 2
     if not last.stat().st_size:
         last.unlink()
     return write_segments(shard_dir, batches, segments, base=int(last.stem))
+
+
+def write_meta(data_dir: Path) -> None:
+    """What makes a directory a data directory."""
+    facts = {"version": 1, "cluster.id": "AAAAAAAAAAAAAAAAAAAAAQ", "node.id": 1, "offsets.topic.num.partitions": 50}
+    (data_dir / "meta.properties").write_text("".join(f"{name}={value}\n" for name, value in facts.items()))

