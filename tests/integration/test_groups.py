@@ -101,6 +101,17 @@ def test_a_member_that_does_not_rejoin_in_time_is_out(address: Address, fresh_na
     assert laggard.heartbeat() == ErrorCode.UNKNOWN_MEMBER_ID
 
 
+def test_metadata_that_is_no_subscription_harms_nobody(request: pytest.FixtureRequest, address: Address, fresh_name: str) -> None:
+    """What members of type consumer say about themselves is theirs; bytes that can't be read as a subscription still form a group."""
+    if request.config.getoption("--bootstrap"):
+        pytest.skip("a Kafka 4.3.1 broker leaves such a group hanging: the completion of its join fails and is not tried again")
+
+    first, second = form_group(address, fresh_name, 2, metadata=b"whatever it means to us")
+
+    assert (first.assignment, second.assignment) == (share_of(first), share_of(second))
+    assert first.commit(fresh_name, {0: 1}) == {0: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+
+
 @pytest.mark.parametrize("version", DESCRIBE_VERSIONS)
 def test_describe_groups(address: Address, client: Client, fresh_name: str, version: int) -> None:
     """State, protocol and members with what the leader gave them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from protocol.codec import encode
 from protocol.error_codes import ErrorCode
@@ -35,6 +36,7 @@ class Member:
         join_version: int = 9,
         session_timeout_ms: int = 10_000,
         rebalance_timeout_ms: int = 20_000,
+        metadata: bytes | None = None,
     ) -> None:
         self.group_id = group_id
         self.member_id = ""
@@ -43,6 +45,7 @@ class Member:
         self.assignment = b""
         self.roster: list[str] = []
         self._join_version = join_version
+        self._metadata = subscription(group_id) if metadata is None else metadata
         self._timeouts = session_timeout_ms, rebalance_timeout_ms
         self._address = address
         self.client = Client(address)
@@ -136,7 +139,7 @@ class Member:
             session_timeout_ms=session_timeout_ms,
             member_id=self.member_id,
             protocol_type="consumer",
-            protocols=[JoinGroupRequestProtocol(name="range", metadata=subscription(self.group_id))],
+            protocols=[JoinGroupRequestProtocol(name="range", metadata=self._metadata)],
         )
         if self._join_version >= 1:
             request.rebalance_timeout_ms = rebalance_timeout_ms
@@ -178,7 +181,7 @@ def share_of(member: Member) -> bytes:
     return b"share of " + member.member_id.encode()
 
 
-def form_group(address: tuple[str, int], group_id: str, count: int, **options: int) -> list[Member]:
+def form_group(address: tuple[str, int], group_id: str, count: int, **options: Any) -> list[Member]:
     """A stable group of that many members."""
     first, *others = [Member(address, group_id, **options) for _ in range(count)]
     join_all([], [first])
