@@ -1,0 +1,67 @@
+"""Kafka's own jars, for tests that ask its tools: found, or brought from Maven Central once.
+
+KAFKA_JARS names a directory that has them; else they go to a cache in the home directory. Without Java or Maven such tests are skipped
+with one line; under CI nothing is optional, and the line is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+VERSION = "4.3.1"
+CACHE = Path.home() / ".cache" / "coordinator-server" / "kafka-jars"
+POM = f"""\
+<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>coordinator-server</groupId><artifactId>kafka-tools-for-tests</artifactId><version>1</version><packaging>pom</packaging>
+<dependencies>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{VERSION}</version></dependency>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-tools</artifactId><version>{VERSION}</version></dependency>
+<dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.24.3</version></dependency>
+</dependencies></project>
+"""
+
+
+def kafka_jars() -> Path:
+    """The directory of the jars."""
+    if shutil.which("java") is None:
+        _do_without("no java on the PATH: Kafka's tools need one, 17 or newer")
+    named = os.environ.get("KAFKA_JARS")
+    if named:
+        return Path(named)
+    if not _has_jars(CACHE):
+        _bring(CACHE)
+    return CACHE
+
+
+def _has_jars(directory: Path) -> bool:
+    return (directory / f"kafka-tools-{VERSION}.jar").exists()
+
+
+def _bring(directory: Path) -> None:
+    if shutil.which("mvn") is None:
+        _do_without(
+            f"no mvn on the PATH to bring Kafka's jars: install Maven, or set KAFKA_JARS to a directory with those of Kafka {VERSION}"
+        )
+    part = directory.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    (part / "pom.xml").write_text(POM)
+    command = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={part}"]
+    brought = subprocess.run(command, cwd=part, capture_output=True, text=True, timeout=600, check=False)
+    if brought.returncode != 0 or not _has_jars(part):
+        last = (brought.stdout + brought.stderr).strip().splitlines()[-1:]
+        _do_without(f"mvn could not bring Kafka's jars: {' '.join(last)}")
+    shutil.rmtree(directory, ignore_errors=True)
+    part.rename(directory)
+
+
+def _do_without(why: str) -> NoReturn:
+    if os.environ.get("CI") == "true":
+        pytest.fail(why)
+    pytest.skip(why)

@@ -1,0 +1,129 @@
+"""compact and replay as an operator runs them, with the plain engine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.cli import main
+from protocol.record_batch import Record
+from tests.support.segments import (
+    START_MS,
+    Batch,
+    coordinator_log,
+    group_key,
+    group_value,
+    offset_key,
+    offset_value,
+    write_meta,
+    write_segments,
+)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    path = tmp_path / "data"
+    for number in range(2):
+        write_segments(path / f"__consumer_offsets-{number}", coordinator_log(number, 20))
+    write_meta(path)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    """Exit code, output, complaints."""
+    code = main([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def compact(capsys: pytest.CaptureFixture[str], data_dir: Path, *options: str) -> tuple[int, str, str]:
+    return run(capsys, "compact", "--engine", "python", "--data-dir", data_dir, *options)
+
+
+def test_compact_says_what_it_did(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
+    """One line, and nothing else in a pipe; the second time that there is nothing to do."""
+    code, out, err = compact(capsys, data_dir)
+
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    assert out.startswith("2 shards: ")
+    assert compact(capsys, data_dir) == (0, "nothing to do: no records were sealed since the newest layers\n", "")
+
+
+def test_compact_json(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
+    """The counts per shard."""
+    code, out, _ = compact(capsys, data_dir, "--json", "--tombstone-cutoff-ms", str(2**60))
+
+    result = json.loads(out)
+    assert (code, result["engine"], result["left_alone"]) == (0, "python", [])
+    assert [(layer["shard"], layer["tombstones"]) for layer in result["layers"]] == [
+        ("__consumer_offsets-0", 0),
+        ("__consumer_offsets-1", 0),
+    ]
+
+
+@pytest.mark.parametrize("command", ["compact", "replay"])
+def test_the_wrong_directory(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
+    """Exit code 2, one line that says what to check."""
+    code, out, err = run(capsys, command, "--data-dir", tmp_path)
+
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--data-dir" in err
+
+
+def test_damage(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
+    """Exit code 1, one line with file and position."""
+    segment = min((data_dir / "__consumer_offsets-1").glob("*.log"))
+    segment.write_bytes(segment.read_bytes()[:-1] + b"\xff")
+
+    code, out, err = compact(capsys, data_dir)
+
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert f"{segment} at byte" in err
+
+
+def test_replay_prints_groups(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A table a person can read."""
+    rows = [
+        (group_key("billing"), group_value(4, ["app-1", "app-2"])),
+        (offset_key("billing", "orders", 0), offset_value(17, "m" * 100)),
+        (offset_key("simple", "payments", 3), offset_value(8)),
+    ]
+    records = tuple(Record(offset, START_MS, key, value) for offset, (key, value) in enumerate(rows))
+    write_segments(tmp_path / "__consumer_offsets-7", [Batch(records)])
+    write_meta(tmp_path)
+
+    code, out, err = run(capsys, "replay", "--data-dir", tmp_path)
+
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "__consumer_offsets-7, before offset 3",
+        "  group billing: generation 4, consumer/range, members 2",
+        "    member app-1 (leader) at /127.0.0.1: orders 0",
+        "    member app-2 at /127.0.0.1: orders 1",
+        "    topic   partition  offset  metadata",
+        f"    orders  0          17      {'m' * 59}…",
+        "  group simple: offsets only",
+        "    topic     partition  offset  metadata",
+        "    payments  3          8",
+    ]
+
+
+def test_replay_json_at_an_offset(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
+    """The same facts, whole, for programs; compaction changes none of them."""
+    before = run(capsys, "replay", "--data-dir", data_dir, "--json")
+    compact(capsys, data_dir)
+    after = run(capsys, "replay", "--data-dir", data_dir, "--json")
+    past = run(capsys, "replay", "--data-dir", data_dir, "--json", "--shard", "__consumer_offsets-1", "--at", 0)
+
+    assert before == after
+    assert [state["shard"] for state in json.loads(after[1])] == ["__consumer_offsets-0", "__consumer_offsets-1"]
+    assert json.loads(past[1]) == [{"shard": "__consumer_offsets-1", "seen_to": 0, "is_whole": True, "groups": []}]
+
+
+def test_replay_of_a_shard_that_is_not_there(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
+    """Exit code 2."""
+    code, _, err = run(capsys, "replay", "--data-dir", data_dir, "--shard", "orders-1")
+
+    assert (code, err.count("\n")) == (2, 1)
