@@ -193,9 +193,7 @@ class LocalLogStore:
         self._writer.close()
         self._worker.close()
         self._take_spare()
-        self._refuse_parked(Unavailable("the log is closed"))
-        while self._seals:
-            self._seals.pop()(Unavailable("the log is closed"))
+        self._refuse_waiting(Unavailable("the log is closed"))
         try:
             if self._failure is None:
                 self._journal.finish([log.close() for log in self._logs.values()])
@@ -304,6 +302,12 @@ class LocalLogStore:
             self._is_parked = False
             self._settled(error)
 
+    def _refuse_waiting(self, error: LogError) -> None:
+        """Whatever waits for the worker waits in vain."""
+        self._refuse_parked(error)
+        while self._seals:
+            self._seals.pop()(error)
+
     # The journal's next file.
 
     def _ask_spare(self, content_bytes: int) -> None:
@@ -373,7 +377,7 @@ class LocalLogStore:
 
     def _on_worker_death(self) -> None:
         self._failure = OutcomeUnknown("the log's worker stopped: its error came before this one")
-        self._post(partial(self._refuse_parked, self._failure))
+        self._post(partial(self._refuse_waiting, self._failure))
 
     def _spans(self, log: ShardLog, bases: list[int], size: int, end: int, start: int) -> list[Span]:
         spans = []

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import errno
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
 from coordinator_server.log import local
 from coordinator_server.log.errors import DamagedLog, Fenced, LockedLog, LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.segments import ShardLog
 from coordinator_server.log.store import Append
 from coordinator_server.log.writer import Sync
 from tests.support.log import DATA, OpenLog, append, batch, shard, values
@@ -494,3 +500,57 @@ def test_the_thread_writes_too(disk: SimulatedDisk) -> None:
 
     assert outcome == [None]
     assert values(OpenLog(disk).store.read(shard(0), 0)) == [b"kept"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_worker_that_dies_takes_the_log_with_it(disk: SimulatedDisk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own bug, and nobody may wait for a thread that is gone: who waits is answered, and who comes is refused."""
+
+    def fail(_log: ShardLog) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(ShardLog, "seal", fail)
+    posted: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    store = LocalLogStore.open(DATA, post=posted.put, storage=disk, sync=Sync.INLINE)
+    outcomes: list[object] = []
+    store.submit([append(0, 0)], outcomes.append)
+    store.seal(outcomes.append)
+    while len(outcomes) < 2:
+        posted.get(timeout=10)()
+    store.submit([append(0, 1)], outcomes.append)
+    posted.get(timeout=10)()
+    store.close()
+
+    assert [type(outcome) for outcome in outcomes] == [type(None), OutcomeUnknown, OutcomeUnknown]
+
+
+def test_readers_in_other_threads(tmp_path: Path) -> None:
+    """Whatever the loop and the worker do meanwhile, a reader gets a whole prefix of the log."""
+    posted: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    store = LocalLogStore.open(tmp_path, post=posted.put, segment_bytes=20_000, journal_bytes=50_000, sync=Sync.NEVER)
+    lengths: list[list[int]] = [[], []]
+    is_over = threading.Event()
+
+    def read(found: list[int]) -> None:
+        while not is_over.is_set():
+            records = values(store.read(shard(0), 0))
+            assert records == [b"%d" % offset * 100 for offset in range(len(records))]
+            found.append(len(records))
+
+    readers = [threading.Thread(target=read, args=(found,)) for found in lengths]
+    for reader in readers:
+        reader.start()
+    for offset in range(600):
+        outcomes: list[object] = []
+        store.submit([append(0, offset, b"%d" % offset * 100)], outcomes.append)
+        if offset % 100 == 50:
+            store.seal(lambda _ends: None)
+        while not outcomes:
+            posted.get(timeout=10)()
+        assert outcomes == [None]
+    is_over.set()
+    for reader in readers:
+        reader.join()
+    store.close()
+
+    assert all(found and found == sorted(found) for found in lengths)
