@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -24,8 +25,9 @@ from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
 from coordinator_server.runtime.timers import ShardTimers, TimerOperation, TimerQueue
+from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.control import ControlSocket
-from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.dispatch import Dispatcher, LoggedReply
 from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import CATALOG_PARTITION, Endpoint, Node, Then
 from coordinator_server.server.table import served_apis
@@ -89,7 +91,7 @@ class Daemon:
             ShardTimers(self._timers, self._clock, _run),
             advertised_endpoint(config),
         )
-        self._listener = Listener(self._loop, config, Dispatcher(served_apis(self._node)))
+        self._listener = Listener(self._loop, config, Dispatcher(served_apis(self._node), _reply_type()))
         self._control = ControlSocket(data_dir, {"seal": self._seal})
 
     async def start(self, host: str, port: int) -> Ready:
@@ -184,6 +186,11 @@ class Daemon:
 
     def _build_catalog(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> CatalogShard:
         return CatalogShard(config=self._config, registry=registry, timer=timer, new_topic_id=lambda: uuid.uuid4().bytes)
+
+
+def _reply_type() -> type[PendingReply]:
+    """A line per request costs more than the request: only where somebody asked for debug lines."""
+    return LoggedReply if log.is_enabled_for(logging.DEBUG) else PendingReply
 
 
 def _run(operation: TimerOperation) -> None:

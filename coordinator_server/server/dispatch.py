@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -66,11 +67,36 @@ class Api(Struct, frozen=True):
         )
 
 
+class LoggedReply(PendingReply):
+    """At debug level: one line for each request, when it is answered."""
+
+    __slots__ = ("_started",)
+
+    def __init__(self, connection: Connection, api: Api, context: RequestContext, correlation_id: int, request: Any) -> None:
+        super().__init__(connection, api, context, correlation_id, request)
+        self._started = time.monotonic()
+
+    def encode(self, response: Any, out: bytearray) -> None:
+        """Append the response's frame, and say so."""
+        super().encode(response, out)
+        log.debug(
+            "request",
+            api=self.api.name,
+            version=self.context.api_version,
+            client_id=self.context.client_id,
+            peer=f"{self.connection.peer_host}:{self.connection.peer_port}",
+            group_id=getattr(self.request, "group_id", None),
+            error=ErrorCode(getattr(response, "error_code", 0)).name,
+            ms=round((time.monotonic() - self._started) * 1000, 1),
+        )
+
+
 class Dispatcher:
     """The table, and the way through it."""
 
-    def __init__(self, apis: Sequence[Api]) -> None:
+    def __init__(self, apis: Sequence[Api], reply: type[PendingReply] = PendingReply) -> None:
         self._apis = {api.key: api for api in apis}
+        self._reply = reply
 
     def __call__(self, connection: Connection, frame: bytes, /) -> None:
         """Decode one request and run it."""
@@ -86,7 +112,7 @@ class Dispatcher:
                 return
             raise UnservedRequest(f"{api.name} v{version} is not served, only v{api.min_version} to v{api.max_version}")
         request, _ = api.decode[version](frame, position)
-        reply = PendingReply(connection, api, context, header.correlation_id, request)
+        reply = self._reply(connection, api, context, header.correlation_id, request)
         connection.expect(reply)
         try:
             api.handle(context, request, reply)
