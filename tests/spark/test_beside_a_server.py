@@ -1,0 +1,52 @@
+"""The job beside the running daemon."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.asking import commit_alone, committed, create_topic
+from tests.support.client import Client
+from tests.support.server import ROOT, Server
+
+GROUPS = [f"group-{number}" for number in range(8)]
+
+
+def run(server: Server, command: str, *options: str) -> Any:
+    """The JSON result of a command on the server's data directory."""
+    whole = [sys.executable, "-m", "coordinator_server", command, "--data-dir", str(server.data_dir), "--json", *options]
+    done = subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def replayed(states: Any) -> dict[str, dict[tuple[str, int], int]]:
+    groups = [group for state in states for group in state["groups"]]
+    return {group["group_id"]: {(at["topic"], at["partition"]): at["offset"] for at in group["offsets"]} for group in groups}
+
+
+def test_compaction_changes_no_answer(tmp_path: Path) -> None:
+    """Sealed through the running server, compacted by Spark, killed, started from the layers: it answers the same; replay says so too."""
+    with Server(tmp_path) as server:
+        with Client(server.address) as client:
+            create_topic(client, "orders", 4)
+            for offset in range(10):
+                for group in GROUPS:
+                    commit_alone(client, group, "orders", dict.fromkeys(range(4), offset))
+            compacted = run(server, "compact", "--master", "local[2]")
+            commit_alone(client, GROUPS[0], "orders", {1: 1000})
+            before = {group: committed(client, group) for group in GROUPS}
+        beside = replayed(run(server, "replay", "--seal"))
+
+        server.kill()
+        alone = replayed(run(server, "replay"))
+        server.start()
+
+        with Client(server.address) as client:
+            assert {group: committed(client, group) for group in GROUPS} == before
+        assert beside == alone == before
+        assert sum(layer["records_in"] for layer in compacted["layers"]) == 10 * len(GROUPS) * 4
+        assert sum(layer["records"] for layer in compacted["layers"]) == len(GROUPS) * 4
