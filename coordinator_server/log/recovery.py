@@ -60,13 +60,17 @@ def recover(storage: Storage, data_dir: str) -> Recovered:
             ends[end.shard] = max(end, ends.get(end.shard, end), key=lambda each: (each.offset, each.segment))
         for entry in found.entries:
             entries.setdefault(entry.shard, []).append(entry)
+    is_synced = all(found.head is None or found.head.is_synced for found in journals.values())
     shards = {}
     for shard in sorted({*_shards(storage, data_dir), *entries, *ends}):
         directory = f"{data_dir}/{shard}"
         bases = segment_bases(storage, directory)
         later = sorted(entries.get(shard, ()), key=lambda entry: entry.offset)
         known = ends.get(shard) or (ShardEnd(shard, later[0].offset, 0, later[0].offset) if later else None)
-        state = _Rebuild(storage, directory, bases, known).run(later) if known else _read_last(storage, directory, bases)
+        if known:
+            state = _Rebuild(storage, directory, bases, known).run(later)
+        else:
+            state = _read_last(storage, directory, bases, is_synced=is_synced)
         shards[shard] = _with_layer(directory, state)
     return Recovered(shards, journals)
 
@@ -97,8 +101,8 @@ def _with_layer(directory: str, state: SegmentState) -> SegmentState:
     return SegmentState([*full, layer.to_offset], 0, layer.to_offset)
 
 
-def _read_last(storage: Storage, directory: str, bases: list[int]) -> SegmentState:
-    """A shard that no journal knows: where its last segment ends."""
+def _read_last(storage: Storage, directory: str, bases: list[int], *, is_synced: bool) -> SegmentState:
+    """A shard that no journal knows: where its last segment ends. With ``log.flush = os`` the journal may have forgotten it."""
     if not bases:
         return SegmentState([], 0, 0)
     for base in bases:
@@ -111,7 +115,7 @@ def _read_last(storage: Storage, directory: str, bases: list[int]) -> SegmentSta
         for batch in read_span(storage, Span(path, end, 0, whole)):
             size, end = batch.position + batch.header.size, batch.header.next_offset
     except DamagedLog:
-        if not _is_torn(storage, path, size):
+        if is_synced and not _is_torn(storage, path, size):
             raise
         _sync(storage, path, cut_to=size)
     return SegmentState(bases, size, end)
@@ -243,3 +247,4 @@ class _Rebuild:
                 path, 0, f"a segment that the journal does not know, although it knows the shard up to offset {self.offset}"
             )
         self.storage.remove(path)
+        _sync_names(self.storage, self.directory)

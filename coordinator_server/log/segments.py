@@ -93,6 +93,7 @@ class ShardLog:
         self._written_end = state.end
         self._taken: list[tuple[bytes, int]] = []
         self._is_dirty = self._is_new = False
+        self._stray: str | None = None
 
     # The loop's side.
 
@@ -168,9 +169,8 @@ class ShardLog:
         """Write, cut, sync."""
         end = self.checkpoint()
         with self._lock:
-            if self._file is not None and self._reserved > self._size:
-                self._file.truncate(self._size)
-                sync_file(self._file)
+            if self._file is not None:
+                self._give_back(self._file)
         self.release()
         return end
 
@@ -246,24 +246,39 @@ class ShardLog:
 
     def _roll(self) -> None:
         old, base = self._open(), self._written_end
-        path = segment_path(self.directory, base)
-        room = self._granted - self._written
-        new = self._storage.open(path, create=True)
+        # A segment that starts at an offset says that everything before it is durable: so that comes first.
+        sync_file(old)
+        self._remove_stray()
+        self._stray = segment_path(self.directory, base)
+        new = self._storage.open(self._stray, create=True)
         try:
-            if room:
-                new.reserve(0, room)
-            old.truncate(self._size)
+            # What was granted in the old segment is promised.
+            if self._granted > self._written:
+                new.reserve(0, self._granted - self._written)
+            self._give_back(old)
         except OSError:
             new.close()
-            self._storage.remove(path)
+            self._remove_stray()
             raise
-        sync_file(old)
         self._sync_names()
         old.close()
         self._bases.append(base)
         self._marks.clear()
-        self._file, self._size, self._reserved = new, 0, room
+        self._stray = None
+        self._file, self._size, self._reserved = new, 0, self._granted - self._written
         self._is_dirty = self._is_new = False
+
+    def _remove_stray(self) -> None:
+        """The file of a roll that failed must be gone before the next one, or it would look like a segment in the middle of another."""
+        if self._stray is not None:
+            self._storage.remove(self._stray)
+            self._stray = None
+
+    def _give_back(self, file: File) -> None:
+        is_longer = file.size() > self._size
+        file.truncate(self._size)
+        if is_longer:
+            sync_file(file)
 
     def _sync_names(self) -> None:
         sync_dir(self._storage, self.directory)

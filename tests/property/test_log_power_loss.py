@@ -13,6 +13,7 @@ import pytest
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown
 from coordinator_server.log.store import Append, ShardId
+from coordinator_server.log.writer import Sync
 from tests.support.log import DATA, OpenLog, batch, shard
 from tests.support.storage import PowerCut, SimulatedDisk
 
@@ -28,6 +29,7 @@ class History:
         self.ends: dict[ShardId, int] = {}
         self.in_flight: list[Append] = []
         self.sealed: dict[str, bytes] = {}
+        self.may_forget = False
 
     def end(self, each: ShardId) -> int:
         return self.ends.get(each, 0)
@@ -43,6 +45,8 @@ class History:
     def check(self, log: OpenLog) -> None:
         """The log holds what it owes; of the submit in flight all or nothing."""
         found = {each: list(log.store.read(each, 0)) for each in {*log.store.shards(), *self.acked}}
+        if self.may_forget:
+            self.forget(found, log)
         has = {len(found.get(each.shard, ())) > len(self.acked.get(each.shard, ())) for each in self.in_flight}
         assert has in ({True}, {False}, set())
         if has == {True}:
@@ -53,17 +57,28 @@ class History:
         for path, content in self.sealed.items():
             assert log.disk.content(path) == content
 
+    def forget(self, found: dict[ShardId, list[bytes]], log: OpenLog) -> None:
+        """Without syncs a power loss leaves a prefix of each shard."""
+        for each in self.in_flight:
+            self.acked.setdefault(each.shard, []).append(each.data)
+        for owner, batches in found.items():
+            assert batches == self.acked.get(owner, [])[: len(batches)]
+        self.in_flight = []
+        self.acked = {each: batches for each, batches in found.items() if batches}
+        self.ends = {each: log.store.end_offset(each) for each in self.acked}
+        self.may_forget = False
+
 
 class Life:
     """One run of the program, from open to whatever ends it."""
 
-    def __init__(self, rng: Random, disk: SimulatedDisk, history: History) -> None:
+    def __init__(self, rng: Random, disk: SimulatedDisk, history: History, sync: Sync) -> None:
         self.rng = rng
         self.history = history
         disk.mend()
         sizes = {"journal_bytes": rng.choice((2048, 4096, 16384)), "segment_bytes": rng.choice((1000, 5000, 1 << 20))}
         # Shards move: with every start another loop may write all of them.
-        self.log = OpenLog(disk, loop_index=rng.choice((0, 0, 1)), **sizes)
+        self.log = OpenLog(disk, loop_index=rng.choice((0, 0, 1)), sync=sync, **sizes)
         history.check(self.log)
         often = {self.submit: 24, self.work: 12, self.turn: 12, self.pass_time: 4, self.seal: 2, self.read: 2}
         self.steps = {**often, self.fill_disk: 1, self.make_room: 2}
@@ -123,7 +138,7 @@ class Life:
             assert list(self.log.store.read(each, 0))[: len(batches)] == batches
 
 
-def lose_power(seed: int) -> None:
+def lose_power(seed: int, sync: Sync = Sync.INLINE) -> None:
     rng = Random(seed)
     disk = SimulatedDisk(rng)
     disk.is_write_short = rng.random() < 0.2
@@ -131,11 +146,12 @@ def lose_power(seed: int) -> None:
     for _ in range(rng.randint(1, 5)):
         disk.cut_power_after(rng.choice((20, 100, 400)) * rng.randint(1, 10) // 10)
         try:
-            Life(rng, disk, history).run()
+            Life(rng, disk, history, sync).run()
         except PowerCut:
             disk.kill()
         if rng.random() < 0.6:
             disk = disk.power_loss(rng)
+            history.may_forget = sync is Sync.NEVER
     disk.mend()
     disk.kill()
     first = OpenLog(disk)
@@ -155,4 +171,14 @@ def test_acknowledged_batches_survive_a_power_loss(first: int) -> None:
             lose_power(seed)
         except BaseException as error:
             error.add_note(f"lose_power({seed})")
+            raise
+
+
+def test_without_syncs_a_power_loss_leaves_a_prefix() -> None:
+    """``log.flush = os``: the last moments may be gone, what is there is in order, sealed segments are whole, and the log starts."""
+    for seed in range(IMAGES // 3):
+        try:
+            lose_power(seed, Sync.NEVER)
+        except BaseException as error:
+            error.add_note(f"lose_power({seed}, Sync.NEVER)")
             raise

@@ -331,16 +331,30 @@ def test_seal_while_a_submit_is_in_flight(disk: SimulatedDisk) -> None:
     assert values(log.store.read(shard(0), 0)) == [b"value", b"value"]
 
 
-def test_a_seal_that_finds_no_room_changes_nothing(log: OpenLog, disk: SimulatedDisk) -> None:
-    """The old segment goes on."""
+@pytest.mark.parametrize("operation", ["open", "reserve", "truncate"])
+def test_a_seal_that_fails_changes_nothing(log: OpenLog, disk: SimulatedDisk, operation: str) -> None:
+    """The old segment goes on, and nothing looks like a segment in the middle of it; not even when the clean-up fails too."""
     log.append(append(0, 0))
-    disk.fail("reserve", errno.ENOSPC, "00000000000000000001.log")
+    disk.fail(operation, errno.ENOSPC, "__consumer_offsets-0")
+    disk.fail("remove", errno.ENOSPC)
 
     assert isinstance(log.seal(), Unavailable)
-    assert list(segments(disk, 0)) == ["00000000000000000000.log"]
     disk.mend()
     assert log.append(append(0, 1)) is None
     assert log.seal() == {shard(0): 2}
+    assert list(segments(disk, 0)) == ["00000000000000000000.log", "00000000000000000002.log"]
+    assert len(values(log.store.read(shard(0), 0))) == 2
+
+
+def test_a_segment_is_durable_before_its_successor_has_a_name(log: OpenLog, disk: SimulatedDisk) -> None:
+    """A segment that starts at an offset says that everything before it is there."""
+    log.append(append(0, 0))
+    disk.calls.clear()
+    log.seal()
+    calls = [call for call in disk.calls if call[0] in {"sync", "open"}]
+
+    first, second = (f"{DATA}/{shard(0)}/{base:020d}.log" for base in (0, 1))
+    assert calls.index(("sync", first)) < calls.index(("open", second))
 
 
 def test_segments_roll_by_size(disk: SimulatedDisk) -> None:
