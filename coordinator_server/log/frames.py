@@ -12,7 +12,7 @@ parses as a continuation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import Struct as Layout
 from typing import Final, NamedTuple
 
@@ -23,6 +23,7 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.store import ShardId
 
 SECTOR: Final = 512
+WINDOW_BYTES: Final = 1 << 18
 FRAME_BYTES: Final = 28  # before the entries
 _FRAME_MAGIC: Final = b"jFrm"
 _HEAD_MAGIC: Final = b"jHead\0\0\1"
@@ -117,14 +118,19 @@ def decode_head(data: bytes) -> tuple[Head, int, int] | None:
 
 
 class FrameReader:
-    """The frames of one file. After ``contents`` is exhausted ``position`` is where the next frame would be."""
+    """The frames of one file. After ``contents`` is exhausted ``position`` is where the next frame would be.
 
-    def __init__(self, path: str, data: bytes, head: Head, seed: int, position: int) -> None:
+    ``read(size, position)`` gives bytes of the file. They are taken a window at a time: a file is mostly empty.
+    """
+
+    def __init__(self, path: str, read: Callable[[int, int], bytes], head: Head, seed: int, position: int) -> None:
         self.path = path
         self.position = position
-        self._data = data
+        self._read = read
         self._head = head
         self._seed = seed
+        self._window = b""
+        self._window_start = 0
 
     def contents(self, sequence: int) -> Iterator[tuple[int, bytes]]:
         """Sequence and content of each frame. DamagedLog when the frames end before one that is whole: only the last can be torn."""
@@ -136,28 +142,38 @@ class FrameReader:
             self._refuse_later_frames(sequence)
 
     def _frame_at(self, position: int) -> tuple[int, bytes] | None:
-        data = self._data
-        if data[position : position + 4] != _FRAME_MAGIC or position + FRAME_BYTES > len(data):
+        prefix = self._bytes(position, FRAME_BYTES)
+        if len(prefix) < FRAME_BYTES or not prefix.startswith(_FRAME_MAGIC):
             return None
-        generation, sequence, length, crc = _FRAME.unpack_from(data, position + 4)
-        end = position + FRAME_BYTES + length
-        if generation != self._head.generation or end > len(data):
+        generation, sequence, length, crc = _FRAME.unpack_from(prefix, len(_FRAME_MAGIC))
+        if generation != self._head.generation:
             return None
-        content = data[position + FRAME_BYTES : end]
-        if crc32c(content, crc32c(data[position + 4 : position + 4 + _CHECKED.size], self._seed)) != crc:
+        content = self._bytes(position + FRAME_BYTES, length)
+        if len(content) < length or crc32c(content, crc32c(prefix[4 : 4 + _CHECKED.size], self._seed)) != crc:
             return None
         return sequence, content
 
     def _refuse_later_frames(self, sequence: int) -> None:
         needle = _FRAME_MAGIC + _GENERATION.pack(self._head.generation)
-        position = self._data.find(needle, self.position)
-        while position >= 0:
-            frame = self._frame_at(position) if position % SECTOR == 0 else None
-            if frame is not None and frame[0] >= sequence:
-                raise DamagedLog(
-                    self.path, self.position, f"frame {sequence} is damaged, and frame {frame[0]} at byte {position} is whole"
-                )
-            position = self._data.find(needle, position + 1)
+        block_start = self.position
+        while block := self._read(WINDOW_BYTES, block_start):
+            # Frames start at sectors, and so do blocks: none is cut before its generation.
+            found = block.find(needle)
+            while found >= 0:
+                position = block_start + found
+                frame = self._frame_at(position) if position % SECTOR == 0 else None
+                if frame is not None and frame[0] >= sequence:
+                    why = f"frame {sequence} is damaged, and frame {frame[0]} at byte {position} is whole"
+                    raise DamagedLog(self.path, self.position, why)
+                found = block.find(needle, found + 1)
+            block_start += len(block)
+
+    def _bytes(self, position: int, size: int) -> bytes:
+        start = position - self._window_start
+        if start < 0 or start + size > len(self._window):
+            self._window = self._read(max(size, WINDOW_BYTES), position)
+            self._window_start, start = position, 0
+        return self._window[start : start + size]
 
 
 def newest_frame_generation(data: bytes) -> int:

@@ -17,6 +17,7 @@ rests on is there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -231,19 +232,13 @@ def _make_durable(storage: Storage, directory: str, chain: Iterable[_Seen]) -> N
     """Who wrote what was found may have been killed before it was synced: nothing may rest on it before it is."""
     sync_dir(storage, directory)
     for each in chain:
-        file = storage.open(each.path)
-        try:
+        with closing(storage.open(each.path)) as file:
             sync_file(file)
-        finally:
-            file.close()
 
 
 def _read_head(storage: Storage, path: str) -> _Seen | None:
-    file = storage.open(path)
-    try:
+    with closing(storage.open(path)) as file:
         decoded = decode_head(file.pread(_HEAD_READ_BYTES, 0)) or decode_head(file.pread(file.size(), 0))
-    finally:
-        file.close()
     return _Seen(path, *decoded) if decoded else None
 
 
@@ -251,15 +246,16 @@ def _read_frames(storage: Storage, chain: Sequence[_Seen], sequence: int) -> tup
     entries: list[Entry] = []
     end = (chain[0].path, chain[0].start)
     for each in chain:
-        reader = FrameReader(each.path, read_file(storage, each.path), each.head, each.seed, each.start)
-        for found, content in reader.contents(sequence):
-            if found != sequence:
-                if not chain[0].head.is_synced:
-                    return entries, found  # log.flush = os: what comes after a hole was never promised
-                raise DamagedLog(*end, f"frame {sequence} is missing: the next one found is {found}, in {each.path}")
-            entries += decode_entries(content)
-            sequence += 1
-            end = (each.path, reader.position)
+        with closing(storage.open(each.path)) as file:
+            reader = FrameReader(each.path, file.pread, each.head, each.seed, each.start)
+            for found, content in reader.contents(sequence):
+                if found != sequence:
+                    if not chain[0].head.is_synced:
+                        return entries, found  # log.flush = os: what comes after a hole was never promised
+                    raise DamagedLog(*end, f"frame {sequence} is missing: the next one found is {found}, in {each.path}")
+                entries += decode_entries(content)
+                sequence += 1
+                end = (each.path, reader.position)
     return entries, sequence
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import DamagedLog
@@ -46,11 +47,8 @@ def read_span(storage: Storage, span: Span) -> Iterator[Batch]:
     """Every batch of a span."""
     if span.start == span.end:
         return
-    file = storage.open(span.path)
-    try:
+    with closing(storage.open(span.path)) as file:
         yield from _read(file, span)
-    finally:
-        file.close()
 
 
 def _read(file: File, span: Span) -> Iterator[Batch]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -123,11 +123,8 @@ def _read_last(storage: Storage, directory: str, bases: list[int], *, is_synced:
 
 def _is_torn(storage: Storage, path: str, position: int) -> bool:
     """Whether what starts there is the last thing in the file, or was never written."""
-    file = storage.open(path)
-    try:
+    with closing(storage.open(path)) as file:
         rest = file.pread(file.size() - position, position)
-    finally:
-        file.close()
     try:
         return read_header(rest).size >= len(rest)
     except DecodeError:
@@ -140,13 +137,10 @@ def _sync_names(storage: Storage, directory: str) -> None:
 
 
 def _sync(storage: Storage, path: str, cut_to: int | None = None) -> None:
-    file = storage.open(path)
-    try:
+    with closing(storage.open(path)) as file:
         if cut_to is not None:
             file.truncate(cut_to)
         sync_file(file)
-    finally:
-        file.close()
 
 
 class _Rebuild:
@@ -211,11 +205,8 @@ class _Rebuild:
             self.bases.append(self.segment)
         elif not data and (is_new or self.storage.size(self._path) == self.size):
             return
-        file = self.storage.open(self._path, create=is_new)
-        try:
+        with closing(self.storage.open(self._path, create=is_new)) as file:
             self._write(file, data)
-        finally:
-            file.close()
         # Whoever made the file may have been killed before its name was durable.
         _sync_names(self.storage, self.directory)
 

@@ -14,6 +14,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Final, Protocol
 
 from coordinator_server.log.errors import LockedLog, OutcomeUnknown
@@ -118,23 +119,17 @@ def replace_file(storage: Storage, path: str, data: bytes) -> None:
     """Durably put ``data`` at ``path``: there is the old content or the new, never anything else."""
     attempt = f"{path}.new"
     storage.remove(attempt)
-    file = storage.open(attempt, create=True)
-    try:
+    with closing(storage.open(attempt, create=True)) as file:
         write_all(file, data, 0)
         file.sync()
-    finally:
-        file.close()
     storage.rename(attempt, path)
     storage.sync_dir(os.path.dirname(path))
 
 
 def read_file(storage: Storage, path: str) -> bytes:
     """All that is in a file."""
-    file = storage.open(path)
-    try:
+    with closing(storage.open(path)) as file:
         return file.pread(file.size(), 0)
-    finally:
-        file.close()
 
 
 class LocalStorage:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.frames import (
+    WINDOW_BYTES,
     Entry,
     FrameReader,
     Head,
@@ -19,6 +25,10 @@ from coordinator_server.log.store import ShardId
 
 SHARD = ShardId("__consumer_offsets", 7)
 HEAD = Head(3, 2, 100, 0xDEADBEEF, (ShardEnd(SHARD, 10, 20, 30), ShardEnd(ShardId("ümlaut", 0), 0, 0, 0)))
+
+
+def reading(data: bytes) -> Callable[[int, int], bytes]:
+    return lambda size, position: data[position : position + size]
 
 
 def test_a_head_is_read_back() -> None:
@@ -49,9 +59,9 @@ def test_a_frame_counts_only_below_its_own_head() -> None:
     _, seed = encode_head(HEAD)
     frame = encode_frame(HEAD.generation, 100, seed, b"content")
 
-    assert list(FrameReader("journal", frame, HEAD, seed, 0).contents(100)) == [(100, b"content")]
-    assert list(FrameReader("journal", frame, HEAD, seed ^ 1, 0).contents(100)) == []
-    assert list(FrameReader("journal", frame, Head(4, 2, 100, 0, ()), seed, 0).contents(100)) == []
+    assert list(FrameReader("journal", reading(frame), HEAD, seed, 0).contents(100)) == [(100, b"content")]
+    assert list(FrameReader("journal", reading(frame), HEAD, seed ^ 1, 0).contents(100)) == []
+    assert list(FrameReader("journal", reading(frame), Head(4, 2, 100, 0, ()), seed, 0).contents(100)) == []
 
 
 def test_a_frame_with_any_byte_changed_is_torn() -> None:
@@ -61,4 +71,24 @@ def test_a_frame_with_any_byte_changed_is_torn() -> None:
 
     for position in range(len(frame)):
         changed = frame[:position] + bytes([frame[position] ^ 0x40]) + frame[position + 1 :]
-        assert list(FrameReader("journal", changed, HEAD, seed, 0).contents(100)) == []
+        assert list(FrameReader("journal", reading(changed), HEAD, seed, 0).contents(100)) == []
+
+
+def test_frames_over_many_windows() -> None:
+    """However they lie to the windows that a file is read in: all are found, and a damaged one before whole ones is noticed."""
+    _, seed = encode_head(HEAD)
+    contents = [bytes([number % 251]) * (number * 7919 % 9000) for number in range(300)]
+    data = bytearray()
+    starts = []
+    for number, content in enumerate(contents):
+        starts.append(len(data))
+        data += encode_frame(HEAD.generation, number, seed, content)
+        data += bytes(aligned(len(data)) - len(data))
+    data += bytes(2 * WINDOW_BYTES)
+
+    assert [content for _, content in FrameReader("journal", reading(bytes(data)), HEAD, seed, 0).contents(0)] == contents
+    for damaged in (0, 100, 298):
+        changed = bytes(data[: starts[damaged]]) + b"\xff" + bytes(data[starts[damaged] + 1 :])
+        with pytest.raises(DamagedLog) as caught:
+            list(FrameReader("journal", reading(changed), HEAD, seed, 0).contents(0))
+        assert caught.value.position == starts[damaged]
