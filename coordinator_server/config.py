@@ -72,7 +72,10 @@ def load(properties: Mapping[str, str]) -> Config:
             msgspec.convert({name: value}, Config, strict=False)
         except msgspec.ValidationError as wrong:
             raise ConfigError(f"{name}={value}: {str(wrong).partition(' - at ')[0]}") from None
-    return msgspec.convert(dict(properties), Config, strict=False)
+    config = msgspec.convert(dict(properties), Config, strict=False)
+    declared_topics(config)
+    advertised_address(config)
+    return config
 
 
 def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
@@ -100,3 +103,14 @@ def declared_topics(config: Config) -> dict[str, int]:
             raise ConfigError(f"topics={config.topics}: {item!r} is not name or name:partitions")
         topics[name] = int(count) if count else config.num_partitions
     return topics
+
+
+def advertised_address(config: Config) -> tuple[str, int] | None:
+    """The ``advertised.listeners`` property as host and port, None when it is not set; raises ConfigError."""
+    text = config.advertised_listeners
+    if not text:
+        return None
+    host, colon, port = text.rpartition("://")[2].rpartition(":")
+    if not colon or not host or not port.isdecimal() or "," in text:
+        raise ConfigError(f"advertised.listeners={text}: one host:port, such as PLAINTEXT://coordinator.example:9092")
+    return host.strip("[]"), int(port)

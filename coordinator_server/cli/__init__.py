@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 it could not be done (the last line on stderr says why and
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -42,12 +43,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser(words[0] if words else None).parse_args(words)
     try:
         code: int = options.run(options)
+        sys.stdout.flush()
     except ConfigError as wrong:
         return _complain(wrong, 2)
     except LogError as failure:
         return _complain(failure, 1)
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Whoever read us has seen enough (| head). Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     return code
 
 

@@ -95,7 +95,7 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     daemon = Daemon(config, data_dir, _die)
     try:
         ready = await daemon.start(host, port)
-    except StartError as failure:
+    except (StartError, LogError) as failure:
         await daemon.stop()
         print(f"coordinator-server: {failure}", file=sys.stderr)
         return 1

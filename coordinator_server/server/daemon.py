@@ -13,7 +13,7 @@ import structlog
 
 from coordinator_server.catalog.shard import TOPIC as CATALOG_TOPIC
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.config import Config, ConfigError, declared_topics
+from coordinator_server.config import Config, advertised_address, declared_topics
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
@@ -82,6 +82,7 @@ class Daemon:
         self._catalog = CoordinatorRuntime(
             CATALOG_TOPIC, CLUSTER_METADATA_SERDE, self._build_catalog, services, max_batch_bytes=batch_bytes
         )
+        advertised = advertised_address(config)
         self._node = Node(
             config,
             self._store.meta.cluster_id,
@@ -89,13 +90,13 @@ class Daemon:
             self._groups,
             self._catalog,
             ShardTimers(self._timers, self._clock, _run),
-            advertised_endpoint(config),
+            Endpoint(*advertised) if advertised else None,
         )
         self._listener = Listener(self._loop, config, Dispatcher(served_apis(self._node), _reply_type()))
         self._control = ControlSocket(data_dir, {"seal": self._seal})
 
     async def start(self, host: str, port: int) -> Ready:
-        """Bind, load, and only then accept. Raises StartError, ConfigError and LogError."""
+        """Bind, load, and only then accept. Raises StartError and LogError; ``stop`` is owed then, too."""
         try:
             endpoint = Endpoint(*await self._listener.bind(host, port))
         except OSError as refused:
@@ -161,7 +162,7 @@ class Daemon:
         self._catalog.write(CATALOG_PARTITION, DECLARE, OURSELVES, CreateTopicsRequest(topics=missing), reply)
         for result in (await outcome).topics:
             if result.error_code != ErrorCode.NONE:
-                raise ConfigError(f"topics: {result.name}: {result.error_message}")
+                raise StartError(f"topics: {result.name}: {result.error_message}")
 
     async def _seal(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """End every active segment, so that all that is durable now can be compacted."""
@@ -195,14 +196,3 @@ def _reply_type() -> type[PendingReply]:
 
 def _run(operation: TimerOperation) -> None:
     operation()
-
-
-def advertised_endpoint(config: Config) -> Endpoint | None:
-    """The ``advertised.listeners`` property; None when it is not set. Raises ConfigError."""
-    text = config.advertised_listeners
-    if not text:
-        return None
-    host, colon, port = text.rpartition("://")[2].rpartition(":")
-    if not colon or not host or not port.isdecimal() or "," in text:
-        raise ConfigError(f"advertised.listeners={text}: one host:port, such as PLAINTEXT://coordinator.example:9092")
-    return Endpoint(host.strip("[]"), int(port))

@@ -1,0 +1,95 @@
+"""The command line: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.cli import COMMANDS, main
+from coordinator_server.cli.serve import parse_address
+from coordinator_server.config import ConfigError, property_names
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+
+    assert ended.value.code == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+
+    assert ended.value.code == 0
+    assert f"coordinator-server {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [[], ["sing"], ["serve"], ["serve", "--data-dir", "x", "--log-level", "loud"]])
+def test_a_wrong_command_line_is_exit_code_2(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+
+    assert ended.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--override", "num.partition=3"], "did you mean num.partitions?"),
+        (["--override", "num.partitions=none"], "num.partitions=none: Expected `int`"),
+        (["--listen", "9092"], "--listen takes HOST:PORT"),
+        (["--override", "advertised.listeners=nowhere"], "advertised.listeners=nowhere: one host:port"),
+        (["--override", "topics=a:b"], "'a:b' is not name or name:partitions"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_and_exit_code_2(
+    words: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--data-dir", str(tmp_path / "data"), *words]) == 2
+
+    complaint = capsys.readouterr().err.strip().splitlines()[-1]
+    assert complaint.startswith("coordinator-server: ")
+    assert says in complaint
+    assert not (tmp_path / "data" / "journal").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("127.0.0.1:9092", ("127.0.0.1", 9092)), ("[::1]:0", ("::1", 0)), (":9092", ("", 9092))]
+)
+def test_an_address_is_host_and_port(text: str, expected: tuple[str, int]) -> None:
+    assert parse_address(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "localhost", "localhost:", "localhost:http", "localhost:65536"])
+def test_anything_else_is_no_address(text: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_address(text)
+
+
+def test_config_lists_every_property(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config"]) == 0
+    assert [line.partition("=")[0] for line in capsys.readouterr().out.splitlines()] == property_names()
+
+
+def test_config_as_json_shows_what_overrides_give(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "--json", "--override", "num.partitions=7"]) == 0
+    assert json.loads(capsys.readouterr().out)["num.partitions"] == 7
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    program = [sys.executable, "-m", "coordinator_server", "config"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+    assert process.returncode == 0
