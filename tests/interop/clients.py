@@ -153,6 +153,9 @@ class KafkaPythonConsumer:
             reconnect_backoff_ms=20,
             reconnect_backoff_max_ms=200,
         )
+        # kafka-python 3.0.12 rejoins when it sees the topic only after its first join; if that rejoin's SyncGroup is answered between
+        # two polls, it forgets to finish and is mute for ever. So let it see the topic first.
+        self._consumer.partitions_for_topic(topic)
 
     def poll(self) -> None:
         self._consumer.poll(timeout_ms=POLL_MS)

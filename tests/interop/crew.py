@@ -138,4 +138,4 @@ class Crew:
         return owned == list(range(self.partitions)) and all(member.owned for member in self.members)
 
     def _describe(self) -> str:
-        return "; ".join(f"{member.owned} {'' if member.is_alive() else 'dead: ' + member.errors()}" for member in self.members)
+        return "\n".join(f"{member.owned}{'' if member.is_alive() else ' dead'} {member.errors()}" for member in self.members)

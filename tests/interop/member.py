@@ -1,13 +1,14 @@
 """A member of a group in a process of its own, so that a test can kill it: python -m tests.interop.member LIBRARY BOOTSTRAP GROUP TOPIC
 
 Says on stdout what it owns whenever that changes, {"owned": [0, 1]}; takes {"call": "commit", "argument": …} on stdin and answers
-{"result": …} or {"error": "…"}. End of stdin: leaves the group.
+{"result": …} or {"error": "…"}. End of stdin: leaves the group. The library's log goes to stderr, from MEMBER_LOG_LEVEL on.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import queue
 import sys
 import threading
@@ -17,7 +18,7 @@ from tests.interop.clients import CONSUMERS, GroupConsumer
 
 
 def main(library: str, bootstrap: str, group: str, topic: str) -> None:
-    logging.disable()
+    logging.basicConfig(level=os.environ.get("MEMBER_LOG_LEVEL", "WARNING"), format="%(relativeCreated)d %(name)s %(message)s")
     commands: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=read_lines, args=(commands,), daemon=True).start()
     consumer = CONSUMERS[library](bootstrap, group, topic)
