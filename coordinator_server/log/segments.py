@@ -248,6 +248,8 @@ class ShardLog:
         old, base = self._open(), self._written_end
         # A segment that starts at an offset says that everything before it is durable: so that comes first.
         sync_file(old)
+        if self._is_new:
+            self._sync_names()
         self._remove_stray()
         self._stray = segment_path(self.directory, base)
         new = self._storage.open(self._stray, create=True)
