@@ -5,6 +5,7 @@
 - at most one member of a generation is told to assign, and generations go up
 - an answered SyncGroup carries exactly what that generation's record says, now and later
 - an acknowledged commit is durable
+- a successful JoinGroup tells the present generation; nobody is kept longer than its session
 - every request is answered in the end, and groups whose members fall silent become empty
 """
 
@@ -83,7 +84,7 @@ class GroupMachine(RuleBasedStateMachine):
         version=st.sampled_from([0, 3, 5, 9]),
         protocol=st.sampled_from(["range"] * 4 + list(PROTOCOLS)),
         session_ms=st.sampled_from([6000, 30_000]),
-        forgets=seldom,
+        forgets=st.sampled_from([False, False, False, True]),
     )
     def join(self, who: int, version: int, protocol: str, session_ms: int, forgets: bool) -> None:
         actor = self.actors[who]
@@ -104,16 +105,17 @@ class GroupMachine(RuleBasedStateMachine):
 
         self._send(GroupShard.join_group, request, version, actor, on_answer)
 
-    @rule(who=actors, version=st.sampled_from([0, 3, 5]), stale=seldom)
-    def sync(self, who: int, version: int, stale: bool) -> None:
+    @rule(who=actors, version=st.sampled_from([0, 3, 5]), stale=seldom, turn=st.integers(0, 2))
+    def sync(self, who: int, version: int, stale: bool, turn: int) -> None:
         actor = self.actors[who]
         if actor.generation_id < 0:
             return
+        count = len(actor.to_assign)
         given = [
             SyncGroupRequestAssignment(
-                member_id, b",".join(b"%d" % part for part in range(position, PARTITIONS, len(actor.to_assign)))
+                member_id, b",".join(b"%d" % part for part in range((place + turn) % count, PARTITIONS, count))
             )
-            for position, member_id in enumerate(actor.to_assign)
+            for place, member_id in enumerate(actor.to_assign)
         ]
         generation_id = actor.generation_id - stale
         request = SyncGroupRequest(
@@ -171,19 +173,25 @@ class GroupMachine(RuleBasedStateMachine):
 
         self._send(GroupShard.commit_offset, request, 9, actor, on_answer)
 
-    @rule(group_id=st.sampled_from(GROUPS), is_leader_first=st.booleans(), joins=st.booleans(), flushes=st.booleans())
-    def everybody_does_as_expected(self, group_id: str, is_leader_first: bool, joins: bool, flushes: bool) -> None:
+    @rule(
+        crowd=st.sets(actors, min_size=1),
+        is_leader_first=st.booleans(),
+        joins=st.booleans(),
+        turn=st.integers(0, 2),
+        flushes=st.booleans(),
+    )
+    def a_crowd_does_as_expected(self, crowd: set[int], is_leader_first: bool, joins: bool, turn: int, flushes: bool) -> None:
         """Random steps alone would hardly ever bring a group to rest."""
-        members = [who for who, actor in enumerate(self.actors) if actor.group_id == group_id and actor.member_id]
         if joins:
-            for who in members:
-                self.join(who=who, version=9, protocol="range", session_ms=30_000, forgets=False)
+            protocol = "other metadata" if turn else "range"
+            for who in [*crowd, *crowd]:
+                self.join(who=who, version=9, protocol=protocol, session_ms=30_000, forgets=False)
             self.log.advance(3000)
-        for who in sorted(members, key=lambda who: bool(self.actors[who].to_assign), reverse=is_leader_first):
-            self.sync(who=who, version=5, stale=False)
+        for who in sorted(crowd, key=lambda who: bool(self.actors[who].to_assign), reverse=is_leader_first):
+            self.sync(who=who, version=5, stale=False, turn=turn)
         if flushes:
             self.log.flush()
-            for who in members:
+            for who in crowd:
                 self.heartbeat(who=who, stale=False)
 
     # --- what happens to them
@@ -196,7 +204,7 @@ class GroupMachine(RuleBasedStateMachine):
     def the_log_is_done(self) -> None:
         self.log.flush()
 
-    @rule(really=seldom)
+    @rule(really=st.booleans())
     def the_log_fails(self, really: bool) -> None:
         if really:
             self.log.fail()
@@ -265,8 +273,14 @@ class GroupMachine(RuleBasedStateMachine):
     def _joined(self, actor: Actor, response: JoinGroupResponse) -> None:
         if response.error_code in {ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED}:
             actor.member_id = response.member_id
+        if response.error_code in {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID}:
+            actor.member_id = ""
         if response.error_code != ErrorCode.NONE:
             return
+        group = self.log.shard.groups.living(actor.group_id)
+        assert group is not None
+        assert group.state in {COMPLETING_REBALANCE, STABLE}
+        assert response.generation_id == group.generation_id
         actor.generation_id = response.generation_id
         actor.protocol = response.protocol_name or ""
         actor.to_assign = []
@@ -288,7 +302,7 @@ class GroupMachine(RuleBasedStateMachine):
             and isinstance(record.value, GroupMetadataValue)
             and record.value.generation == generation_id
         ]
-        assert response.assignment == next(each[member_id] for each in written if member_id in each)
+        assert {each[member_id] for each in written if member_id in each} == {response.assignment}
         assert self.answers.setdefault((group_id, generation_id, member_id), response.assignment) == response.assignment
         owned = [part for part in b",".join(written[-1].values()).split(b",") if part]
         assert len(owned) == len(set(owned)), "a partition with two owners"
@@ -313,6 +327,8 @@ class GroupMachine(RuleBasedStateMachine):
         timer = self.log.timer
         for member in group.members.values():
             assert timer.is_scheduled(member.session_key) or member.has_satisfied_heartbeat
+            if timer.is_scheduled(member.session_key) and not member.is_new:
+                assert timer.due_in(member.session_key) <= max(member.session_timeout_ms, 30_000)
             assert (member.awaiting_join is not None) <= (
                 group.state is PREPARING_REBALANCE or (member.is_static and group.state is STABLE)
             )
@@ -331,5 +347,5 @@ class GroupMachine(RuleBasedStateMachine):
 
 TestGroupMachine = GroupMachine.TestCase
 TestGroupMachine.settings = settings(
-    max_examples=120, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=250, stateful_step_count=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

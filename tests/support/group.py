@@ -50,6 +50,10 @@ class ManualTimer:
     def keys(self) -> set[Hashable]:
         return set(self._armed)
 
+    def due_in(self, key: Hashable) -> int:
+        """Milliseconds until an armed timer fires."""
+        return self._armed[key][0] - self._clock.now_ms()
+
     def pop_due(self, deadline_ms: int) -> tuple[int, Callable[[], CoordinatorResult[Any]]] | None:
         """The first timer due by then, disarmed: its time and operation."""
         if not self._armed:
