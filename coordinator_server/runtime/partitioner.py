@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-
-def java_string_hash(text: str) -> int:
-    """``String.hashCode`` of Java: over UTF-16 code units, as a signed 32-bit number."""
-    value = 0
-    units = text.encode("utf-16-be", "surrogatepass")
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
+from coordinator_server.machine.java import java_string_hash
 
 
 @lru_cache(maxsize=1 << 16)

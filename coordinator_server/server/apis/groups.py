@@ -33,12 +33,8 @@ def refuse_join_group(
     context: RequestContext, request: JoinGroupRequest, error: ErrorCode, message: str | None
 ) -> JoinGroupResponse:
     # The name may be null from version 7 on (KIP-559).
-    return JoinGroupResponse(
-        error_code=error,
-        generation_id=UNKNOWN_GENERATION,
-        protocol_name=None if context.api_version >= 7 else "",
-        member_id=request.member_id,
-    )
+    protocol_name = None if context.api_version >= 7 else ""
+    return JoinGroupResponse(error_code=error, generation_id=UNKNOWN_GENERATION, protocol_name=protocol_name)
 
 
 def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: PendingReply) -> None:

@@ -44,11 +44,11 @@ FIRST_WITH_TOPIC_IDS = 10
 def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply) -> None:
     """Partitions that do not exist are refused here; the rest goes to the group's shard."""
     refused = _refuse_unknown(node, context, request)
-    if not refused:
-        node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, reply)
-        return
     if not any(topic.partitions for topic in request.topics):
         reply.complete(OffsetCommitResponse(topics=refused))
+        return
+    if not refused:
+        node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, reply)
         return
 
     def merge(response: OffsetCommitResponse) -> None:
@@ -78,10 +78,11 @@ def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRe
             refused.append(_refused(asked, error))
             asked.partitions = []
             continue
-        asked.name = topic.name
-        if any(not 0 <= partition.partition_index < topic.partitions for partition in asked.partitions):
-            known = [partition for partition in asked.partitions if 0 <= partition.partition_index < topic.partitions]
-            asked.partitions = [partition for partition in asked.partitions if partition not in known]
+        asked.name, asked.topic_id = topic.name, topic.topic_id
+        count, partitions = topic.partitions, asked.partitions
+        known = [partition for partition in partitions if 0 <= partition.partition_index < count]
+        if len(known) < len(partitions):
+            asked.partitions = [partition for partition in partitions if not 0 <= partition.partition_index < count]
             refused.append(_refused(asked, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             asked.partitions = known
     if refused:

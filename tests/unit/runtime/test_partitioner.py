@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.runtime.partitioner import java_string_hash, partition_for
+from coordinator_server.machine.java import java_string_hash
+from coordinator_server.runtime.partitioner import partition_for
 
 
 # Values printed by Java's String.hashCode.
