@@ -14,7 +14,7 @@ from protocol.fields import Message
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
-from tests.support.asking import make_topic
+from tests.support.asking import await_coordinator, make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import Member, join_all
@@ -86,6 +86,7 @@ def set_up(address: Address, count: int) -> list[Member]:
     """A topic and that many groups of one member, with something committed for every partition."""
     with Client(address) as client:
         make_topic(client, TOPIC, PARTITIONS)
+        await_coordinator(client, "load-0")
     members = []
     for number in range(count):
         member = Member(address, f"load-{number}", join_version=5, session_timeout_ms=SESSION_TIMEOUT_MS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 from tests.support.server import ROOT, Server
 
 Address = tuple[str, int]
@@ -72,7 +72,10 @@ def idle_server(answer: bytes) -> Iterator[Address]:
 @contextlib.contextmanager
 def kafka_broker(properties: Sequence[str]) -> Iterator[Address]:
     """A single KRaft node from Maven Central's jars, as it comes but for replication factors."""
-    jars = _kafka_jars()
+    try:
+        jars = bring_kafka_jars()
+    except NoKafkaJars as why:
+        raise SystemExit(f"--kafka: {why}") from None
     with tempfile.TemporaryDirectory(prefix="kafka-", dir=BUILD) as name:
         directory, port, controller = Path(name), _free_port(), _free_port()
         settings = BROKER_PROPERTIES.format(port=port, controller=controller, directory=directory) + "\n".join(properties)
@@ -93,18 +96,6 @@ def kafka_broker(properties: Sequence[str]) -> Iterator[Address]:
             yield "127.0.0.1", port
         finally:
             _end(process)
-
-
-def _kafka_jars() -> Path:
-    jars = BUILD / "kafka-jars"
-    if not (jars / ".complete").exists():
-        if shutil.which("mvn") is None or shutil.which("java") is None:
-            raise SystemExit("--kafka needs java and mvn")
-        print("bringing Kafka's jars from Maven Central (once)", file=sys.stderr)
-        command = ["mvn", "-q", "-B", "-f", "bench/pom.xml", "dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
-        subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
-        (jars / ".complete").touch()
-    return jars
 
 
 def _free_port() -> int:

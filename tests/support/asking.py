@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_topics import CreatableTopic, CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseTopic
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -40,6 +41,12 @@ def topic_of(client: Client, name: str, *, is_created: bool = True, version: int
         request.allow_auto_topic_creation = is_created
     [topic] = client.ask(request, version, MetadataResponse).topics
     return topic
+
+
+def await_coordinator(client: Client, group_id: str) -> None:
+    """Ask for a group's coordinator until there is one. A Kafka broker makes its offsets topic when it is first asked."""
+    request = FindCoordinatorRequest(coordinator_keys=[group_id])
+    eventually(lambda: client.ask(request, 4, FindCoordinatorResponse).coordinators[0].error_code == ErrorCode.NONE)
 
 
 def describe_group(client: Client, group_id: str, version: int = 6) -> DescribedGroup:

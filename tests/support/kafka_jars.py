@@ -27,10 +27,22 @@ POM = f"""\
 """
 
 
+class NoKafkaJars(Exception):
+    """They are not here and can't be brought; the message says what is missing."""
+
+
 def kafka_jars() -> Path:
-    """The directory of the jars."""
+    """The directory of the jars, for a test."""
+    try:
+        return bring_kafka_jars()
+    except NoKafkaJars as why:
+        _do_without(str(why))
+
+
+def bring_kafka_jars() -> Path:
+    """The directory of the jars; raises NoKafkaJars."""
     if shutil.which("java") is None:
-        _do_without("no java on the PATH: Kafka's tools need one, 17 or newer")
+        raise NoKafkaJars("no java on the PATH: Kafka's tools need one, 17 or newer")
     named = os.environ.get("KAFKA_JARS")
     if named:
         return Path(named)
@@ -45,7 +57,7 @@ def _has_jars(directory: Path) -> bool:
 
 def _bring(directory: Path) -> None:
     if shutil.which("mvn") is None:
-        _do_without(
+        raise NoKafkaJars(
             f"no mvn on the PATH to bring Kafka's jars: install Maven, or set KAFKA_JARS to a directory with those of Kafka {VERSION}"
         )
     part = directory.with_suffix(".part")
@@ -56,7 +68,7 @@ def _bring(directory: Path) -> None:
     brought = subprocess.run(command, cwd=part, capture_output=True, text=True, timeout=600, check=False)
     if brought.returncode != 0 or not _has_jars(part):
         last = (brought.stdout + brought.stderr).strip().splitlines()[-1:]
-        _do_without(f"mvn could not bring Kafka's jars: {' '.join(last)}")
+        raise NoKafkaJars(f"mvn could not bring Kafka's jars: {' '.join(last)}")
     shutil.rmtree(directory, ignore_errors=True)
     part.rename(directory)
 
