@@ -37,6 +37,7 @@ class Flusher:
         self._dirty: dict[ShardContext[Any], None] = {}
         self._flushing: list[tuple[ShardContext[Any], int]] = []
         self._is_scheduled = False
+        self._is_failing = False
         self._idle: list[Callable[[], None]] = []
 
     @property
@@ -81,6 +82,7 @@ class Flusher:
             self._fatal(failure)
             return
         flushed, self._flushing = self._flushing, []
+        self._tell_operator(failure)
         if failure is None:
             done = [event for context, offset in flushed for event in context.commit(offset)]
         else:
@@ -96,6 +98,14 @@ class Flusher:
         settle(done, None)
         if self.is_idle:
             self._tell_idle()
+
+    def _tell_operator(self, failure: LogError | None) -> None:
+        """One line when storage begins to refuse, and one when it takes records again."""
+        if failure is not None and not self._is_failing:
+            log.error("log-refuses", why=str(failure), action="commits fail with a retriable error until this is over")
+        elif failure is None and self._is_failing:
+            log.info("log-accepts-again")
+        self._is_failing = failure is not None
 
     def _tell_idle(self) -> None:
         waiting, self._idle = self._idle, []
