@@ -8,9 +8,13 @@ DecodeError or EncodeError.
 from __future__ import annotations
 
 import struct
-from typing import Final
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final, TypeVar, cast
 
 from protocol.errors import DecodeError, EncodeError, Malformed, Truncated
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_STRING: Final = 0x7FFF
 
@@ -31,6 +35,15 @@ class ShortField(ValueError):
         super().__init__(path, count)
         self.path = path
         self.count = count
+
+
+def at_version(function: F, version: int) -> F:
+    """The same code for another version of the same layout: nothing but the version that its errors name is another one."""
+    model = cast("FunctionType", function)
+    name = f"{model.__name__.rpartition('_v')[0]}_v{version}"
+    other = FunctionType(model.__code__, model.__globals__, name, (version,))
+    other.__annotations__ = model.__annotations__
+    return cast("F", other)
 
 
 DECODE_ERRORS: Final = (IndexError, struct.error, ValueError)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from protocol.fields import Item, Message
@@ -16,6 +18,7 @@ _WIRE_NAMES: Final = (
     "ENCODE_ERRORS",
     "BadField",
     "ShortField",
+    "at_version",
     "decode_failure",
     "encode_failure",
     "not_in_version",
@@ -24,6 +27,10 @@ _WIRE_NAMES: Final = (
     "write_string_size",
     "write_uvarint",
 )
+_SIGNATURES: Final = {
+    "decode": "def {function}(buf: bytes, pos: int, version: int = {version}) -> tuple[{message}, int]:",
+    "encode": "def {function}(msg: {message}, out: bytearray, version: int = {version}) -> None:",
+}
 
 
 def generate_module(name: str, messages: tuple[type[Message], ...]) -> str:
@@ -31,31 +38,48 @@ def generate_module(name: str, messages: tuple[type[Message], ...]) -> str:
     layouts = Layouts()
     functions: list[str] = []
     for message in messages:
-        for version in message.kafka.versions:
-            functions += ["", "", *_decoder(message, version, layouts), "", "", *_encoder(message, version, layouts)]
+        functions += _functions("decode", message, partial(_decoder, message, layouts))
+        functions += _functions("encode", message, partial(_encoder, message, layouts))
     text = "\n".join([*layouts.definitions(), *functions, *_tables(messages)])
     return "\n".join([_head(name, messages, text), text, ""])
 
 
-def _decoder(message: type[Message], version: int, layouts: Layouts) -> list[str]:
+def _functions(verb: str, message: type[Message], body: Callable[[int], list[str]]) -> list[str]:
+    """The functions of every version. Where versions have the same layout, the first has the body and the others share its code."""
+    first: dict[tuple[str, ...], int] = {}
+    lines: list[str] = []
+    for version in message.kafka.versions:
+        text = body(version)
+        model = first.setdefault(tuple(text), version)
+        if model == version:
+            lines += [
+                "",
+                "",
+                _SIGNATURES[verb].format(function=_function(verb, message, version), message=message.__name__, version=version),
+                *text,
+            ]
+        else:
+            lines += ["", "", f"{_function(verb, message, version)} = at_version({_function(verb, message, model)}, {version})"]
+    return lines
+
+
+def _decoder(message: type[Message], layouts: Layouts, version: int) -> list[str]:
     return [
-        f"def {_function('decode', message, version)}(buf: bytes, pos: int) -> tuple[{message.__name__}, int]:",
         "    try:",
         *DecoderWriter(message, version, layouts).body(),
         "    except DECODE_ERRORS as error:",
-        f'        raise decode_failure(error, "{message.__name__}", {version}, buf, pos) from None',
+        f'        raise decode_failure(error, "{message.__name__}", version, buf, pos) from None',
     ]
 
 
-def _encoder(message: type[Message], version: int, layouts: Layouts) -> list[str]:
+def _encoder(message: type[Message], layouts: Layouts, version: int) -> list[str]:
     return [
-        f"def {_function('encode', message, version)}(msg: {message.__name__}, out: bytearray) -> None:",
         "    start = len(out)",
         "    try:",
         *EncoderWriter(message, version, layouts).body(),
         "    except ENCODE_ERRORS as error:",
         "        del out[start:]",
-        f'        raise encode_failure(error, "{message.__name__}", {version}) from error',
+        f'        raise encode_failure(error, "{message.__name__}", version) from error',
     ]
 
 

@@ -20,6 +20,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     read_uvarint,
@@ -51,61 +52,22 @@ unpack_iB = Struct(">iB").unpack_from
 unpack_q = Struct(">q").unpack_from
 
 
-def decode_api_versions_request_v0(buf: bytes, pos: int) -> tuple[ApiVersionsRequest, int]:
+def decode_api_versions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ApiVersionsRequest, int]:
     try:
         if pos > len(buf):
             raise IndexError
         return ApiVersionsRequest(), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsRequest", 0, buf, pos) from None
+        raise decode_failure(error, "ApiVersionsRequest", version, buf, pos) from None
 
 
-def encode_api_versions_request_v0(msg: ApiVersionsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        pass
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ApiVersionsRequest", 0) from error
+decode_api_versions_request_v1 = at_version(decode_api_versions_request_v0, 1)
 
 
-def decode_api_versions_request_v1(buf: bytes, pos: int) -> tuple[ApiVersionsRequest, int]:
-    try:
-        if pos > len(buf):
-            raise IndexError
-        return ApiVersionsRequest(), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsRequest", 1, buf, pos) from None
+decode_api_versions_request_v2 = at_version(decode_api_versions_request_v0, 2)
 
 
-def encode_api_versions_request_v1(msg: ApiVersionsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        pass
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ApiVersionsRequest", 1) from error
-
-
-def decode_api_versions_request_v2(buf: bytes, pos: int) -> tuple[ApiVersionsRequest, int]:
-    try:
-        if pos > len(buf):
-            raise IndexError
-        return ApiVersionsRequest(), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsRequest", 2, buf, pos) from None
-
-
-def encode_api_versions_request_v2(msg: ApiVersionsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        pass
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ApiVersionsRequest", 2) from error
-
-
-def decode_api_versions_request_v3(buf: bytes, pos: int) -> tuple[ApiVersionsRequest, int]:
+def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ApiVersionsRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -127,10 +89,28 @@ def decode_api_versions_request_v3(buf: bytes, pos: int) -> tuple[ApiVersionsReq
             pos = skip_tags(buf, pos - 1)
         return ApiVersionsRequest(client_software_name, client_software_version), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsRequest", 3, buf, pos) from None
+        raise decode_failure(error, "ApiVersionsRequest", version, buf, pos) from None
 
 
-def encode_api_versions_request_v3(msg: ApiVersionsRequest, out: bytearray) -> None:
+decode_api_versions_request_v4 = at_version(decode_api_versions_request_v3, 4)
+
+
+def encode_api_versions_request_v0(msg: ApiVersionsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        pass
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ApiVersionsRequest", version) from error
+
+
+encode_api_versions_request_v1 = at_version(encode_api_versions_request_v0, 1)
+
+
+encode_api_versions_request_v2 = at_version(encode_api_versions_request_v0, 2)
+
+
+def encode_api_versions_request_v3(msg: ApiVersionsRequest, out: bytearray, version: int = 3) -> None:
     start = len(out)
     try:
         raw = msg.client_software_name.encode()
@@ -150,58 +130,13 @@ def encode_api_versions_request_v3(msg: ApiVersionsRequest, out: bytearray) -> N
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ApiVersionsRequest", 3) from error
+        raise encode_failure(error, "ApiVersionsRequest", version) from error
 
 
-def decode_api_versions_request_v4(buf: bytes, pos: int) -> tuple[ApiVersionsRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("client_software_name")
-        client_software_name = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("client_software_version")
-        client_software_version = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ApiVersionsRequest(client_software_name, client_software_version), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsRequest", 4, buf, pos) from None
+encode_api_versions_request_v4 = at_version(encode_api_versions_request_v3, 4)
 
 
-def encode_api_versions_request_v4(msg: ApiVersionsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.client_software_name.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.client_software_version.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ApiVersionsRequest", 4) from error
-
-
-def decode_api_versions_response_v0(buf: bytes, pos: int) -> tuple[ApiVersionsResponse, int]:
+def decode_api_versions_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ApiVersionsResponse, int]:
     try:
         error_code, n = unpack_hi(buf, pos)
         pos += 6
@@ -217,21 +152,10 @@ def decode_api_versions_response_v0(buf: bytes, pos: int) -> tuple[ApiVersionsRe
             raise IndexError
         return ApiVersionsResponse(error_code, api_keys), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsResponse", 0, buf, pos) from None
+        raise decode_failure(error, "ApiVersionsResponse", version, buf, pos) from None
 
 
-def encode_api_versions_response_v0(msg: ApiVersionsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        api_keys = msg.api_keys
-        out += pack_hi(msg.error_code, len(api_keys))
-        out += b"".join([pack_hhh(api_keys_item.api_key, api_keys_item.min_version, api_keys_item.max_version) for api_keys_item in api_keys])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ApiVersionsResponse", 0) from error
-
-
-def decode_api_versions_response_v1(buf: bytes, pos: int) -> tuple[ApiVersionsResponse, int]:
+def decode_api_versions_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ApiVersionsResponse, int]:
     try:
         error_code, n = unpack_hi(buf, pos)
         pos += 6
@@ -247,53 +171,13 @@ def decode_api_versions_response_v1(buf: bytes, pos: int) -> tuple[ApiVersionsRe
         pos += 4
         return ApiVersionsResponse(error_code, api_keys, throttle_time_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsResponse", 1, buf, pos) from None
+        raise decode_failure(error, "ApiVersionsResponse", version, buf, pos) from None
 
 
-def encode_api_versions_response_v1(msg: ApiVersionsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        api_keys = msg.api_keys
-        out += pack_hi(msg.error_code, len(api_keys))
-        out += b"".join([pack_hhh(api_keys_item.api_key, api_keys_item.min_version, api_keys_item.max_version) for api_keys_item in api_keys])
-        out += pack_i(msg.throttle_time_ms)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ApiVersionsResponse", 1) from error
+decode_api_versions_response_v2 = at_version(decode_api_versions_response_v1, 2)
 
 
-def decode_api_versions_response_v2(buf: bytes, pos: int) -> tuple[ApiVersionsResponse, int]:
-    try:
-        error_code, n = unpack_hi(buf, pos)
-        pos += 6
-        api_keys: list[ApiVersion]
-        if n < 0:
-            raise BadField("api_keys")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("api_keys", n)
-        end = pos + n * 6
-        api_keys = list(starmap(ApiVersion, rows_hhh(buf[pos:end])))
-        pos = end
-        (throttle_time_ms,) = unpack_i(buf, pos)
-        pos += 4
-        return ApiVersionsResponse(error_code, api_keys, throttle_time_ms), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsResponse", 2, buf, pos) from None
-
-
-def encode_api_versions_response_v2(msg: ApiVersionsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        api_keys = msg.api_keys
-        out += pack_hi(msg.error_code, len(api_keys))
-        out += b"".join([pack_hhh(api_keys_item.api_key, api_keys_item.min_version, api_keys_item.max_version) for api_keys_item in api_keys])
-        out += pack_i(msg.throttle_time_ms)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ApiVersionsResponse", 2) from error
-
-
-def decode_api_versions_response_v3(buf: bytes, pos: int) -> tuple[ApiVersionsResponse, int]:
+def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ApiVersionsResponse, int]:
     try:
         error_code, n = unpack_hB(buf, pos)
         pos += 3
@@ -403,10 +287,39 @@ def decode_api_versions_response_v3(buf: bytes, pos: int) -> tuple[ApiVersionsRe
                     raise BadField("tagged fields", "a size is not that of its content")
         return ApiVersionsResponse(error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsResponse", 3, buf, pos) from None
+        raise decode_failure(error, "ApiVersionsResponse", version, buf, pos) from None
 
 
-def encode_api_versions_response_v3(msg: ApiVersionsResponse, out: bytearray) -> None:
+decode_api_versions_response_v4 = at_version(decode_api_versions_response_v3, 4)
+
+
+def encode_api_versions_response_v0(msg: ApiVersionsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        api_keys = msg.api_keys
+        out += pack_hi(msg.error_code, len(api_keys))
+        out += b"".join([pack_hhh(api_keys_item.api_key, api_keys_item.min_version, api_keys_item.max_version) for api_keys_item in api_keys])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ApiVersionsResponse", version) from error
+
+
+def encode_api_versions_response_v1(msg: ApiVersionsResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        api_keys = msg.api_keys
+        out += pack_hi(msg.error_code, len(api_keys))
+        out += b"".join([pack_hhh(api_keys_item.api_key, api_keys_item.min_version, api_keys_item.max_version) for api_keys_item in api_keys])
+        out += pack_i(msg.throttle_time_ms)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ApiVersionsResponse", version) from error
+
+
+encode_api_versions_response_v2 = at_version(encode_api_versions_response_v1, 2)
+
+
+def encode_api_versions_response_v3(msg: ApiVersionsResponse, out: bytearray, version: int = 3) -> None:
     start = len(out)
     try:
         api_keys = msg.api_keys
@@ -478,195 +391,10 @@ def encode_api_versions_response_v3(msg: ApiVersionsResponse, out: bytearray) ->
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ApiVersionsResponse", 3) from error
+        raise encode_failure(error, "ApiVersionsResponse", version) from error
 
 
-def decode_api_versions_response_v4(buf: bytes, pos: int) -> tuple[ApiVersionsResponse, int]:
-    try:
-        error_code, n = unpack_hB(buf, pos)
-        pos += 3
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        api_keys: list[ApiVersion]
-        if n < 0:
-            raise BadField("api_keys")
-        if n * 7 > len(buf) - pos:
-            raise ShortField("api_keys", n)
-        end = pos + n * 7
-        if buf[pos + 6 : end : 7].count(0) == n:
-            api_keys = list(starmap(ApiVersion, rows_hhhx(buf[pos:end])))
-            pos = end
-        else:
-            api_keys = []
-            for _ in range(n):
-                api_keys_api_key, api_keys_min_version, api_keys_max_version, n = unpack_hhhB(buf, pos)
-                pos += 7
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                api_keys.append(ApiVersion(api_keys_api_key, api_keys_min_version, api_keys_max_version))
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        supported_features: list[SupportedFeatureKey] = []
-        finalized_features_epoch: int = -1
-        finalized_features: list[FinalizedFeatureKey] = []
-        zk_migration_ready: bool = False
-        if n:
-            n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
-                tag, pos = read_uvarint(buf, pos)
-                n, pos = read_uvarint(buf, pos)
-                tag_end = pos + n
-                if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
-                if tag == 0:
-                    n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    n -= 1
-                    if n < 0:
-                        raise BadField("supported_features")
-                    if n * 6 > len(buf) - pos:
-                        raise ShortField("supported_features", n)
-                    end = pos + n * 6
-                    if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                        value = ""
-                        supported_features = [SupportedFeatureKey(value, min_version, max_version) for min_version, max_version in rows_xhhx(buf[pos:end])]
-                        pos = end
-                    else:
-                        supported_features = []
-                        for _ in range(n):
-                            n = buf[pos]
-                            pos += 1
-                            if n >= 0x80:
-                                n, pos = read_uvarint(buf, pos - 1)
-                            if n == 0:
-                                raise BadField("supported_features.name")
-                            supported_features_name = buf[pos : (pos := pos + n - 1)].decode()
-                            supported_features_min_version, supported_features_max_version, n = unpack_hhB(buf, pos)
-                            pos += 5
-                            if n:
-                                pos = skip_tags(buf, pos - 1)
-                            supported_features.append(SupportedFeatureKey(supported_features_name, supported_features_min_version, supported_features_max_version))
-                elif tag == 1:
-                    (finalized_features_epoch,) = unpack_q(buf, pos)
-                    pos += 8
-                elif tag == 2:
-                    n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    n -= 1
-                    if n < 0:
-                        raise BadField("finalized_features")
-                    if n * 6 > len(buf) - pos:
-                        raise ShortField("finalized_features", n)
-                    end = pos + n * 6
-                    if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                        value = ""
-                        finalized_features = [FinalizedFeatureKey(value, max_version_level, min_version_level) for max_version_level, min_version_level in rows_xhhx(buf[pos:end])]
-                        pos = end
-                    else:
-                        finalized_features = []
-                        for _ in range(n):
-                            n = buf[pos]
-                            pos += 1
-                            if n >= 0x80:
-                                n, pos = read_uvarint(buf, pos - 1)
-                            if n == 0:
-                                raise BadField("finalized_features.name")
-                            finalized_features_name = buf[pos : (pos := pos + n - 1)].decode()
-                            finalized_features_max_version_level, finalized_features_min_version_level, n = unpack_hhB(buf, pos)
-                            pos += 5
-                            if n:
-                                pos = skip_tags(buf, pos - 1)
-                            finalized_features.append(FinalizedFeatureKey(finalized_features_name, finalized_features_max_version_level, finalized_features_min_version_level))
-                elif tag == 3:
-                    (zk_migration_ready,) = unpack_z(buf, pos)
-                    pos += 1
-                else:
-                    pos = tag_end
-                if pos != tag_end:
-                    raise BadField("tagged fields", "a size is not that of its content")
-        return ApiVersionsResponse(error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsResponse", 4, buf, pos) from None
-
-
-def encode_api_versions_response_v4(msg: ApiVersionsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        api_keys = msg.api_keys
-        n = len(api_keys) + 1
-        if n < 0x80:
-            out += pack_hB(msg.error_code, n)
-        else:
-            out += pack_h(msg.error_code)
-            out += write_uvarint(n)
-        out += b"".join([pack_hhhx(api_keys_item.api_key, api_keys_item.min_version, api_keys_item.max_version) for api_keys_item in api_keys])
-        out += pack_i(msg.throttle_time_ms)
-        tag_count = 0
-        tagged = bytearray()
-        if msg.supported_features:
-            tag_count += 1
-            supported_features_content = bytearray()
-            supported_features = msg.supported_features
-            n = len(supported_features) + 1
-            if n < 0x80:
-                supported_features_content.append(n)
-            else:
-                supported_features_content += write_uvarint(n)
-            for supported_features_item in supported_features:
-                if supported_features_item.name == "":
-                    supported_features_content += pack_Bhhx(1, supported_features_item.min_version, supported_features_item.max_version)
-                    continue
-                raw = supported_features_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    supported_features_content.append(n)
-                else:
-                    supported_features_content += write_string_size(n)
-                supported_features_content += raw
-                supported_features_content += pack_hhx(supported_features_item.min_version, supported_features_item.max_version)
-            tagged.append(0)
-            tagged += write_uvarint(len(supported_features_content))
-            tagged += supported_features_content
-        if msg.finalized_features_epoch != -1:
-            tag_count += 1
-            tagged += pack_BBq(1, 8, msg.finalized_features_epoch)
-        if msg.finalized_features:
-            tag_count += 1
-            finalized_features_content = bytearray()
-            finalized_features = msg.finalized_features
-            n = len(finalized_features) + 1
-            if n < 0x80:
-                finalized_features_content.append(n)
-            else:
-                finalized_features_content += write_uvarint(n)
-            for finalized_features_item in finalized_features:
-                if finalized_features_item.name == "":
-                    finalized_features_content += pack_Bhhx(1, finalized_features_item.max_version_level, finalized_features_item.min_version_level)
-                    continue
-                raw = finalized_features_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    finalized_features_content.append(n)
-                else:
-                    finalized_features_content += write_string_size(n)
-                finalized_features_content += raw
-                finalized_features_content += pack_hhx(finalized_features_item.max_version_level, finalized_features_item.min_version_level)
-            tagged.append(2)
-            tagged += write_uvarint(len(finalized_features_content))
-            tagged += finalized_features_content
-        if msg.zk_migration_ready:
-            tag_count += 1
-            tagged += pack_BBz(3, 1, msg.zk_migration_ready)
-        out += write_uvarint(tag_count)
-        out += tagged
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ApiVersionsResponse", 4) from error
+encode_api_versions_response_v4 = at_version(encode_api_versions_response_v3, 4)
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

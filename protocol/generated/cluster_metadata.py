@@ -34,7 +34,7 @@ unpack_iuB = Struct(">i16sB").unpack_from
 unpack_iiiB = Struct(">iiiB").unpack_from
 
 
-def decode_topic_record_v0(buf: bytes, pos: int) -> tuple[TopicRecord, int]:
+def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TopicRecord, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -49,10 +49,10 @@ def decode_topic_record_v0(buf: bytes, pos: int) -> tuple[TopicRecord, int]:
             pos = skip_tags(buf, pos - 1)
         return TopicRecord(name, topic_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TopicRecord", 0, buf, pos) from None
+        raise decode_failure(error, "TopicRecord", version, buf, pos) from None
 
 
-def encode_topic_record_v0(msg: TopicRecord, out: bytearray) -> None:
+def encode_topic_record_v0(msg: TopicRecord, out: bytearray, version: int = 0) -> None:
     start = len(out)
     try:
         raw = msg.name.encode()
@@ -67,10 +67,10 @@ def encode_topic_record_v0(msg: TopicRecord, out: bytearray) -> None:
         out += pack_ux(msg.topic_id)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "TopicRecord", 0) from error
+        raise encode_failure(error, "TopicRecord", version) from error
 
 
-def decode_partition_record_v0(buf: bytes, pos: int) -> tuple[PartitionRecord, int]:
+def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[PartitionRecord, int]:
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
@@ -140,63 +140,10 @@ def decode_partition_record_v0(buf: bytes, pos: int) -> tuple[PartitionRecord, i
                     raise BadField("tagged fields", "a size is not that of its content")
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "PartitionRecord", 0, buf, pos) from None
+        raise decode_failure(error, "PartitionRecord", version, buf, pos) from None
 
 
-def encode_partition_record_v0(msg: PartitionRecord, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.directories:
-            raise not_in_version("directories")
-        if msg.eligible_leader_replicas is not None:
-            raise not_in_version("eligible_leader_replicas")
-        if msg.last_known_elr is not None:
-            raise not_in_version("last_known_elr")
-        if len(msg.topic_id) != 16:
-            raise BadField("topic_id", "a UUID has 16 bytes")
-        replicas = msg.replicas
-        n = len(replicas) + 1
-        if n < 0x80:
-            out += pack_iuB(msg.partition_id, msg.topic_id, n)
-        else:
-            out += pack_iu(msg.partition_id, msg.topic_id)
-            out += write_uvarint(n)
-        out += pack(f">{len(replicas)}i", *replicas)
-        isr = msg.isr
-        n = len(isr) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        out += pack(f">{len(isr)}i", *isr)
-        removing_replicas = msg.removing_replicas
-        n = len(removing_replicas) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
-        adding_replicas = msg.adding_replicas
-        n = len(adding_replicas) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
-        out += pack_iii(msg.leader, msg.leader_epoch, msg.partition_epoch)
-        tag_count = 0
-        tagged = bytearray()
-        if msg.leader_recovery_state:
-            tag_count += 1
-            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
-        out += write_uvarint(tag_count)
-        out += tagged
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "PartitionRecord", 0) from error
-
-
-def decode_partition_record_v1(buf: bytes, pos: int) -> tuple[PartitionRecord, int]:
+def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[PartitionRecord, int]:
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
@@ -278,70 +225,10 @@ def decode_partition_record_v1(buf: bytes, pos: int) -> tuple[PartitionRecord, i
                     raise BadField("tagged fields", "a size is not that of its content")
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "PartitionRecord", 1, buf, pos) from None
+        raise decode_failure(error, "PartitionRecord", version, buf, pos) from None
 
 
-def encode_partition_record_v1(msg: PartitionRecord, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.eligible_leader_replicas is not None:
-            raise not_in_version("eligible_leader_replicas")
-        if msg.last_known_elr is not None:
-            raise not_in_version("last_known_elr")
-        if len(msg.topic_id) != 16:
-            raise BadField("topic_id", "a UUID has 16 bytes")
-        replicas = msg.replicas
-        n = len(replicas) + 1
-        if n < 0x80:
-            out += pack_iuB(msg.partition_id, msg.topic_id, n)
-        else:
-            out += pack_iu(msg.partition_id, msg.topic_id)
-            out += write_uvarint(n)
-        out += pack(f">{len(replicas)}i", *replicas)
-        isr = msg.isr
-        n = len(isr) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        out += pack(f">{len(isr)}i", *isr)
-        removing_replicas = msg.removing_replicas
-        n = len(removing_replicas) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
-        adding_replicas = msg.adding_replicas
-        n = len(adding_replicas) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
-        directories = msg.directories
-        n = len(directories) + 1
-        if n < 0x80:
-            out += pack_iiiB(msg.leader, msg.leader_epoch, msg.partition_epoch, n)
-        else:
-            out += pack_iii(msg.leader, msg.leader_epoch, msg.partition_epoch)
-            out += write_uvarint(n)
-        if any(len(item) != 16 for item in directories):
-            raise BadField("directories", "a UUID has 16 bytes")
-        out += b"".join(directories)
-        tag_count = 0
-        tagged = bytearray()
-        if msg.leader_recovery_state:
-            tag_count += 1
-            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
-        out += write_uvarint(tag_count)
-        out += tagged
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "PartitionRecord", 1) from error
-
-
-def decode_partition_record_v2(buf: bytes, pos: int) -> tuple[PartitionRecord, int]:
+def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[PartitionRecord, int]:
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
@@ -451,10 +338,123 @@ def decode_partition_record_v2(buf: bytes, pos: int) -> tuple[PartitionRecord, i
                     raise BadField("tagged fields", "a size is not that of its content")
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories, eligible_leader_replicas, last_known_elr), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "PartitionRecord", 2, buf, pos) from None
+        raise decode_failure(error, "PartitionRecord", version, buf, pos) from None
 
 
-def encode_partition_record_v2(msg: PartitionRecord, out: bytearray) -> None:
+def encode_partition_record_v0(msg: PartitionRecord, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.directories:
+            raise not_in_version("directories")
+        if msg.eligible_leader_replicas is not None:
+            raise not_in_version("eligible_leader_replicas")
+        if msg.last_known_elr is not None:
+            raise not_in_version("last_known_elr")
+        if len(msg.topic_id) != 16:
+            raise BadField("topic_id", "a UUID has 16 bytes")
+        replicas = msg.replicas
+        n = len(replicas) + 1
+        if n < 0x80:
+            out += pack_iuB(msg.partition_id, msg.topic_id, n)
+        else:
+            out += pack_iu(msg.partition_id, msg.topic_id)
+            out += write_uvarint(n)
+        out += pack(f">{len(replicas)}i", *replicas)
+        isr = msg.isr
+        n = len(isr) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(isr)}i", *isr)
+        removing_replicas = msg.removing_replicas
+        n = len(removing_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
+        adding_replicas = msg.adding_replicas
+        n = len(adding_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
+        out += pack_iii(msg.leader, msg.leader_epoch, msg.partition_epoch)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.leader_recovery_state:
+            tag_count += 1
+            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "PartitionRecord", version) from error
+
+
+def encode_partition_record_v1(msg: PartitionRecord, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.eligible_leader_replicas is not None:
+            raise not_in_version("eligible_leader_replicas")
+        if msg.last_known_elr is not None:
+            raise not_in_version("last_known_elr")
+        if len(msg.topic_id) != 16:
+            raise BadField("topic_id", "a UUID has 16 bytes")
+        replicas = msg.replicas
+        n = len(replicas) + 1
+        if n < 0x80:
+            out += pack_iuB(msg.partition_id, msg.topic_id, n)
+        else:
+            out += pack_iu(msg.partition_id, msg.topic_id)
+            out += write_uvarint(n)
+        out += pack(f">{len(replicas)}i", *replicas)
+        isr = msg.isr
+        n = len(isr) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(isr)}i", *isr)
+        removing_replicas = msg.removing_replicas
+        n = len(removing_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
+        adding_replicas = msg.adding_replicas
+        n = len(adding_replicas) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
+        directories = msg.directories
+        n = len(directories) + 1
+        if n < 0x80:
+            out += pack_iiiB(msg.leader, msg.leader_epoch, msg.partition_epoch, n)
+        else:
+            out += pack_iii(msg.leader, msg.leader_epoch, msg.partition_epoch)
+            out += write_uvarint(n)
+        if any(len(item) != 16 for item in directories):
+            raise BadField("directories", "a UUID has 16 bytes")
+        out += b"".join(directories)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.leader_recovery_state:
+            tag_count += 1
+            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "PartitionRecord", version) from error
+
+
+def encode_partition_record_v2(msg: PartitionRecord, out: bytearray, version: int = 2) -> None:
     start = len(out)
     try:
         if len(msg.topic_id) != 16:
@@ -533,10 +533,10 @@ def encode_partition_record_v2(msg: PartitionRecord, out: bytearray) -> None:
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "PartitionRecord", 2) from error
+        raise encode_failure(error, "PartitionRecord", version) from error
 
 
-def decode_remove_topic_record_v0(buf: bytes, pos: int) -> tuple[RemoveTopicRecord, int]:
+def decode_remove_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[RemoveTopicRecord, int]:
     try:
         topic_id, n = unpack_uB(buf, pos)
         pos += 17
@@ -544,10 +544,10 @@ def decode_remove_topic_record_v0(buf: bytes, pos: int) -> tuple[RemoveTopicReco
             pos = skip_tags(buf, pos - 1)
         return RemoveTopicRecord(topic_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "RemoveTopicRecord", 0, buf, pos) from None
+        raise decode_failure(error, "RemoveTopicRecord", version, buf, pos) from None
 
 
-def encode_remove_topic_record_v0(msg: RemoveTopicRecord, out: bytearray) -> None:
+def encode_remove_topic_record_v0(msg: RemoveTopicRecord, out: bytearray, version: int = 0) -> None:
     start = len(out)
     try:
         if len(msg.topic_id) != 16:
@@ -555,7 +555,7 @@ def encode_remove_topic_record_v0(msg: RemoveTopicRecord, out: bytearray) -> Non
         out += pack_ux(msg.topic_id)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "RemoveTopicRecord", 0) from error
+        raise encode_failure(error, "RemoveTopicRecord", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

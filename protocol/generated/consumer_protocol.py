@@ -8,7 +8,7 @@ from typing import Any
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, ShortField, decode_failure, encode_failure
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, ShortField, at_version, decode_failure, encode_failure
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -18,7 +18,7 @@ unpack_i = Struct(">i").unpack_from
 unpack_ih = Struct(">ih").unpack_from
 
 
-def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
+def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerProtocolSubscription, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -42,32 +42,10 @@ def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int) -> tuple[Cons
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolSubscription", 0, buf, pos) from None
+        raise decode_failure(error, "ConsumerProtocolSubscription", version, buf, pos) from None
 
 
-def encode_consumer_protocol_subscription_v0(msg: ConsumerProtocolSubscription, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.encode()
-            out += pack_h(len(raw))
-            out += raw
-        data = msg.user_data
-        if data is None:
-            n, raw = -1, b""
-        else:
-            raw = data
-            n = len(raw)
-        out += pack_i(n)
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ConsumerProtocolSubscription", 0) from error
-
-
-def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
+def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ConsumerProtocolSubscription, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -115,41 +93,10 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int) -> tuple[Cons
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolSubscription", 1, buf, pos) from None
+        raise decode_failure(error, "ConsumerProtocolSubscription", version, buf, pos) from None
 
 
-def encode_consumer_protocol_subscription_v1(msg: ConsumerProtocolSubscription, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.encode()
-            out += pack_h(len(raw))
-            out += raw
-        data = msg.user_data
-        if data is None:
-            n, raw = -1, b""
-        else:
-            raw = data
-            n = len(raw)
-        out += pack_i(n)
-        out += raw
-        owned_partitions = msg.owned_partitions
-        out += pack_i(len(owned_partitions))
-        for owned_partitions_item in owned_partitions:
-            raw = owned_partitions_item.topic.encode()
-            out += pack_h(len(raw))
-            out += raw
-            owned_partitions_partitions = owned_partitions_item.partitions
-            out += pack_i(len(owned_partitions_partitions))
-            out += pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ConsumerProtocolSubscription", 1) from error
-
-
-def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
+def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ConsumerProtocolSubscription, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -197,42 +144,10 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int) -> tuple[Cons
         pos += 4
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolSubscription", 2, buf, pos) from None
+        raise decode_failure(error, "ConsumerProtocolSubscription", version, buf, pos) from None
 
 
-def encode_consumer_protocol_subscription_v2(msg: ConsumerProtocolSubscription, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.encode()
-            out += pack_h(len(raw))
-            out += raw
-        data = msg.user_data
-        if data is None:
-            n, raw = -1, b""
-        else:
-            raw = data
-            n = len(raw)
-        out += pack_i(n)
-        out += raw
-        owned_partitions = msg.owned_partitions
-        out += pack_i(len(owned_partitions))
-        for owned_partitions_item in owned_partitions:
-            raw = owned_partitions_item.topic.encode()
-            out += pack_h(len(raw))
-            out += raw
-            owned_partitions_partitions = owned_partitions_item.partitions
-            out += pack_i(len(owned_partitions_partitions))
-            out += pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
-        out += pack_i(msg.generation_id)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ConsumerProtocolSubscription", 2) from error
-
-
-def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int) -> tuple[ConsumerProtocolSubscription, int]:
+def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ConsumerProtocolSubscription, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -283,10 +198,95 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int) -> tuple[Cons
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id, rack_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolSubscription", 3, buf, pos) from None
+        raise decode_failure(error, "ConsumerProtocolSubscription", version, buf, pos) from None
 
 
-def encode_consumer_protocol_subscription_v3(msg: ConsumerProtocolSubscription, out: bytearray) -> None:
+def encode_consumer_protocol_subscription_v0(msg: ConsumerProtocolSubscription, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.encode()
+            out += pack_h(len(raw))
+            out += raw
+        data = msg.user_data
+        if data is None:
+            n, raw = -1, b""
+        else:
+            raw = data
+            n = len(raw)
+        out += pack_i(n)
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerProtocolSubscription", version) from error
+
+
+def encode_consumer_protocol_subscription_v1(msg: ConsumerProtocolSubscription, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.encode()
+            out += pack_h(len(raw))
+            out += raw
+        data = msg.user_data
+        if data is None:
+            n, raw = -1, b""
+        else:
+            raw = data
+            n = len(raw)
+        out += pack_i(n)
+        out += raw
+        owned_partitions = msg.owned_partitions
+        out += pack_i(len(owned_partitions))
+        for owned_partitions_item in owned_partitions:
+            raw = owned_partitions_item.topic.encode()
+            out += pack_h(len(raw))
+            out += raw
+            owned_partitions_partitions = owned_partitions_item.partitions
+            out += pack_i(len(owned_partitions_partitions))
+            out += pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerProtocolSubscription", version) from error
+
+
+def encode_consumer_protocol_subscription_v2(msg: ConsumerProtocolSubscription, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.encode()
+            out += pack_h(len(raw))
+            out += raw
+        data = msg.user_data
+        if data is None:
+            n, raw = -1, b""
+        else:
+            raw = data
+            n = len(raw)
+        out += pack_i(n)
+        out += raw
+        owned_partitions = msg.owned_partitions
+        out += pack_i(len(owned_partitions))
+        for owned_partitions_item in owned_partitions:
+            raw = owned_partitions_item.topic.encode()
+            out += pack_h(len(raw))
+            out += raw
+            owned_partitions_partitions = owned_partitions_item.partitions
+            out += pack_i(len(owned_partitions_partitions))
+            out += pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
+        out += pack_i(msg.generation_id)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerProtocolSubscription", version) from error
+
+
+def encode_consumer_protocol_subscription_v3(msg: ConsumerProtocolSubscription, out: bytearray, version: int = 3) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -322,10 +322,10 @@ def encode_consumer_protocol_subscription_v3(msg: ConsumerProtocolSubscription, 
         out += raw
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ConsumerProtocolSubscription", 3) from error
+        raise encode_failure(error, "ConsumerProtocolSubscription", version) from error
 
 
-def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int) -> tuple[ConsumerProtocolAssignment, int]:
+def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerProtocolAssignment, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -358,10 +358,19 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int) -> tuple[Consum
             raise IndexError
         return ConsumerProtocolAssignment(assigned_partitions, user_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolAssignment", 0, buf, pos) from None
+        raise decode_failure(error, "ConsumerProtocolAssignment", version, buf, pos) from None
 
 
-def encode_consumer_protocol_assignment_v0(msg: ConsumerProtocolAssignment, out: bytearray) -> None:
+decode_consumer_protocol_assignment_v1 = at_version(decode_consumer_protocol_assignment_v0, 1)
+
+
+decode_consumer_protocol_assignment_v2 = at_version(decode_consumer_protocol_assignment_v0, 2)
+
+
+decode_consumer_protocol_assignment_v3 = at_version(decode_consumer_protocol_assignment_v0, 3)
+
+
+def encode_consumer_protocol_assignment_v0(msg: ConsumerProtocolAssignment, out: bytearray, version: int = 0) -> None:
     start = len(out)
     try:
         assigned_partitions = msg.assigned_partitions
@@ -383,190 +392,16 @@ def encode_consumer_protocol_assignment_v0(msg: ConsumerProtocolAssignment, out:
         out += raw
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ConsumerProtocolAssignment", 0) from error
+        raise encode_failure(error, "ConsumerProtocolAssignment", version) from error
 
 
-def decode_consumer_protocol_assignment_v1(buf: bytes, pos: int) -> tuple[ConsumerProtocolAssignment, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        assigned_partitions: list[TopicPartition]
-        if n < 0:
-            raise BadField("assigned_partitions")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("assigned_partitions", n)
-        assigned_partitions = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("assigned_partitions.topic")
-            assigned_partitions_topic = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            assigned_partitions_partitions: list[int]
-            if n < 0:
-                raise BadField("assigned_partitions.partitions")
-            if n * 4 > len(buf) - pos:
-                raise ShortField("assigned_partitions.partitions", n)
-            assigned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += n * 4
-            assigned_partitions.append(TopicPartition(assigned_partitions_topic, assigned_partitions_partitions))
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        user_data = buf[pos : (pos := pos + n)] if n >= 0 else None
-        if pos > len(buf):
-            raise IndexError
-        return ConsumerProtocolAssignment(assigned_partitions, user_data), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolAssignment", 1, buf, pos) from None
+encode_consumer_protocol_assignment_v1 = at_version(encode_consumer_protocol_assignment_v0, 1)
 
 
-def encode_consumer_protocol_assignment_v1(msg: ConsumerProtocolAssignment, out: bytearray) -> None:
-    start = len(out)
-    try:
-        assigned_partitions = msg.assigned_partitions
-        out += pack_i(len(assigned_partitions))
-        for assigned_partitions_item in assigned_partitions:
-            raw = assigned_partitions_item.topic.encode()
-            out += pack_h(len(raw))
-            out += raw
-            assigned_partitions_partitions = assigned_partitions_item.partitions
-            out += pack_i(len(assigned_partitions_partitions))
-            out += pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
-        data = msg.user_data
-        if data is None:
-            n, raw = -1, b""
-        else:
-            raw = data
-            n = len(raw)
-        out += pack_i(n)
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ConsumerProtocolAssignment", 1) from error
+encode_consumer_protocol_assignment_v2 = at_version(encode_consumer_protocol_assignment_v0, 2)
 
 
-def decode_consumer_protocol_assignment_v2(buf: bytes, pos: int) -> tuple[ConsumerProtocolAssignment, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        assigned_partitions: list[TopicPartition]
-        if n < 0:
-            raise BadField("assigned_partitions")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("assigned_partitions", n)
-        assigned_partitions = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("assigned_partitions.topic")
-            assigned_partitions_topic = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            assigned_partitions_partitions: list[int]
-            if n < 0:
-                raise BadField("assigned_partitions.partitions")
-            if n * 4 > len(buf) - pos:
-                raise ShortField("assigned_partitions.partitions", n)
-            assigned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += n * 4
-            assigned_partitions.append(TopicPartition(assigned_partitions_topic, assigned_partitions_partitions))
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        user_data = buf[pos : (pos := pos + n)] if n >= 0 else None
-        if pos > len(buf):
-            raise IndexError
-        return ConsumerProtocolAssignment(assigned_partitions, user_data), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolAssignment", 2, buf, pos) from None
-
-
-def encode_consumer_protocol_assignment_v2(msg: ConsumerProtocolAssignment, out: bytearray) -> None:
-    start = len(out)
-    try:
-        assigned_partitions = msg.assigned_partitions
-        out += pack_i(len(assigned_partitions))
-        for assigned_partitions_item in assigned_partitions:
-            raw = assigned_partitions_item.topic.encode()
-            out += pack_h(len(raw))
-            out += raw
-            assigned_partitions_partitions = assigned_partitions_item.partitions
-            out += pack_i(len(assigned_partitions_partitions))
-            out += pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
-        data = msg.user_data
-        if data is None:
-            n, raw = -1, b""
-        else:
-            raw = data
-            n = len(raw)
-        out += pack_i(n)
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ConsumerProtocolAssignment", 2) from error
-
-
-def decode_consumer_protocol_assignment_v3(buf: bytes, pos: int) -> tuple[ConsumerProtocolAssignment, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        assigned_partitions: list[TopicPartition]
-        if n < 0:
-            raise BadField("assigned_partitions")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("assigned_partitions", n)
-        assigned_partitions = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("assigned_partitions.topic")
-            assigned_partitions_topic = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            assigned_partitions_partitions: list[int]
-            if n < 0:
-                raise BadField("assigned_partitions.partitions")
-            if n * 4 > len(buf) - pos:
-                raise ShortField("assigned_partitions.partitions", n)
-            assigned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
-            pos += n * 4
-            assigned_partitions.append(TopicPartition(assigned_partitions_topic, assigned_partitions_partitions))
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        user_data = buf[pos : (pos := pos + n)] if n >= 0 else None
-        if pos > len(buf):
-            raise IndexError
-        return ConsumerProtocolAssignment(assigned_partitions, user_data), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolAssignment", 3, buf, pos) from None
-
-
-def encode_consumer_protocol_assignment_v3(msg: ConsumerProtocolAssignment, out: bytearray) -> None:
-    start = len(out)
-    try:
-        assigned_partitions = msg.assigned_partitions
-        out += pack_i(len(assigned_partitions))
-        for assigned_partitions_item in assigned_partitions:
-            raw = assigned_partitions_item.topic.encode()
-            out += pack_h(len(raw))
-            out += raw
-            assigned_partitions_partitions = assigned_partitions_item.partitions
-            out += pack_i(len(assigned_partitions_partitions))
-            out += pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
-        data = msg.user_data
-        if data is None:
-            n, raw = -1, b""
-        else:
-            raw = data
-            n = len(raw)
-        out += pack_i(n)
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ConsumerProtocolAssignment", 3) from error
+encode_consumer_protocol_assignment_v3 = at_version(encode_consumer_protocol_assignment_v0, 3)
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

@@ -21,6 +21,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     read_uvarint,
@@ -59,7 +60,7 @@ unpack_ihi = Struct(">ihi").unpack_from
 unpack_ii = Struct(">ii").unpack_from
 
 
-def decode_create_topics_request_v2(buf: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
+def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateTopicsRequest, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -117,237 +118,16 @@ def decode_create_topics_request_v2(buf: bytes, pos: int) -> tuple[CreateTopicsR
         pos += 5
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsRequest", 2, buf, pos) from None
+        raise decode_failure(error, "CreateTopicsRequest", version, buf, pos) from None
 
 
-def encode_create_topics_request_v2(msg: CreateTopicsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_assignments = topics_item.assignments
-            out += pack_ihi(topics_item.num_partitions, topics_item.replication_factor, len(topics_assignments))
-            for topics_assignments_item in topics_assignments:
-                topics_assignments_broker_ids = topics_assignments_item.broker_ids
-                out += pack_ii(topics_assignments_item.partition_index, len(topics_assignments_broker_ids))
-                out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
-            topics_configs = topics_item.configs
-            out += pack_i(len(topics_configs))
-            for topics_configs_item in topics_configs:
-                raw = topics_configs_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-                text = topics_configs_item.value
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_h(n)
-                out += raw
-        out += pack_iz(msg.timeout_ms, msg.validate_only)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsRequest", 2) from error
+decode_create_topics_request_v3 = at_version(decode_create_topics_request_v2, 3)
 
 
-def decode_create_topics_request_v3(buf: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[CreatableTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 16 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            topics_num_partitions, topics_replication_factor, n = unpack_ihi(buf, pos)
-            pos += 10
-            topics_assignments: list[CreatableReplicaAssignment]
-            if n < 0:
-                raise BadField("topics.assignments")
-            if n * 8 > len(buf) - pos:
-                raise ShortField("topics.assignments", n)
-            topics_assignments = []
-            for _ in range(n):
-                topics_assignments_partition_index, n = unpack_ii(buf, pos)
-                pos += 8
-                topics_assignments_broker_ids: list[int]
-                if n < 0:
-                    raise BadField("topics.assignments.broker_ids")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.assignments.broker_ids", n)
-                topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                topics_assignments.append(CreatableReplicaAssignment(topics_assignments_partition_index, topics_assignments_broker_ids))
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_configs: list[CreatableTopicConfig]
-            if n < 0:
-                raise BadField("topics.configs")
-            if n * 4 > len(buf) - pos:
-                raise ShortField("topics.configs", n)
-            topics_configs = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.configs.name")
-                topics_configs_name = buf[pos : (pos := pos + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                topics_configs_value = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-                topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
-            topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
-        timeout_ms, validate_only = unpack_iz(buf, pos)
-        pos += 5
-        return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsRequest", 3, buf, pos) from None
+decode_create_topics_request_v4 = at_version(decode_create_topics_request_v2, 4)
 
 
-def encode_create_topics_request_v3(msg: CreateTopicsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_assignments = topics_item.assignments
-            out += pack_ihi(topics_item.num_partitions, topics_item.replication_factor, len(topics_assignments))
-            for topics_assignments_item in topics_assignments:
-                topics_assignments_broker_ids = topics_assignments_item.broker_ids
-                out += pack_ii(topics_assignments_item.partition_index, len(topics_assignments_broker_ids))
-                out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
-            topics_configs = topics_item.configs
-            out += pack_i(len(topics_configs))
-            for topics_configs_item in topics_configs:
-                raw = topics_configs_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-                text = topics_configs_item.value
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_h(n)
-                out += raw
-        out += pack_iz(msg.timeout_ms, msg.validate_only)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsRequest", 3) from error
-
-
-def decode_create_topics_request_v4(buf: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[CreatableTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 16 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            topics_num_partitions, topics_replication_factor, n = unpack_ihi(buf, pos)
-            pos += 10
-            topics_assignments: list[CreatableReplicaAssignment]
-            if n < 0:
-                raise BadField("topics.assignments")
-            if n * 8 > len(buf) - pos:
-                raise ShortField("topics.assignments", n)
-            topics_assignments = []
-            for _ in range(n):
-                topics_assignments_partition_index, n = unpack_ii(buf, pos)
-                pos += 8
-                topics_assignments_broker_ids: list[int]
-                if n < 0:
-                    raise BadField("topics.assignments.broker_ids")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.assignments.broker_ids", n)
-                topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                topics_assignments.append(CreatableReplicaAssignment(topics_assignments_partition_index, topics_assignments_broker_ids))
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_configs: list[CreatableTopicConfig]
-            if n < 0:
-                raise BadField("topics.configs")
-            if n * 4 > len(buf) - pos:
-                raise ShortField("topics.configs", n)
-            topics_configs = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.configs.name")
-                topics_configs_name = buf[pos : (pos := pos + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                topics_configs_value = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-                topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
-            topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
-        timeout_ms, validate_only = unpack_iz(buf, pos)
-        pos += 5
-        return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsRequest", 4, buf, pos) from None
-
-
-def encode_create_topics_request_v4(msg: CreateTopicsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_assignments = topics_item.assignments
-            out += pack_ihi(topics_item.num_partitions, topics_item.replication_factor, len(topics_assignments))
-            for topics_assignments_item in topics_assignments:
-                topics_assignments_broker_ids = topics_assignments_item.broker_ids
-                out += pack_ii(topics_assignments_item.partition_index, len(topics_assignments_broker_ids))
-                out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
-            topics_configs = topics_item.configs
-            out += pack_i(len(topics_configs))
-            for topics_configs_item in topics_configs:
-                raw = topics_configs_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-                text = topics_configs_item.value
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_h(n)
-                out += raw
-        out += pack_iz(msg.timeout_ms, msg.validate_only)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsRequest", 4) from error
-
-
-def decode_create_topics_request_v5(buf: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
+def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[CreateTopicsRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -437,10 +217,57 @@ def decode_create_topics_request_v5(buf: bytes, pos: int) -> tuple[CreateTopicsR
             pos = skip_tags(buf, pos - 1)
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsRequest", 5, buf, pos) from None
+        raise decode_failure(error, "CreateTopicsRequest", version, buf, pos) from None
 
 
-def encode_create_topics_request_v5(msg: CreateTopicsRequest, out: bytearray) -> None:
+decode_create_topics_request_v6 = at_version(decode_create_topics_request_v5, 6)
+
+
+decode_create_topics_request_v7 = at_version(decode_create_topics_request_v5, 7)
+
+
+def encode_create_topics_request_v2(msg: CreateTopicsRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_assignments = topics_item.assignments
+            out += pack_ihi(topics_item.num_partitions, topics_item.replication_factor, len(topics_assignments))
+            for topics_assignments_item in topics_assignments:
+                topics_assignments_broker_ids = topics_assignments_item.broker_ids
+                out += pack_ii(topics_assignments_item.partition_index, len(topics_assignments_broker_ids))
+                out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
+            topics_configs = topics_item.configs
+            out += pack_i(len(topics_configs))
+            for topics_configs_item in topics_configs:
+                raw = topics_configs_item.name.encode()
+                out += pack_h(len(raw))
+                out += raw
+                text = topics_configs_item.value
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_h(n)
+                out += raw
+        out += pack_iz(msg.timeout_ms, msg.validate_only)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "CreateTopicsRequest", version) from error
+
+
+encode_create_topics_request_v3 = at_version(encode_create_topics_request_v2, 3)
+
+
+encode_create_topics_request_v4 = at_version(encode_create_topics_request_v2, 4)
+
+
+def encode_create_topics_request_v5(msg: CreateTopicsRequest, out: bytearray, version: int = 5) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -504,330 +331,16 @@ def encode_create_topics_request_v5(msg: CreateTopicsRequest, out: bytearray) ->
         out += pack_izx(msg.timeout_ms, msg.validate_only)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "CreateTopicsRequest", 5) from error
+        raise encode_failure(error, "CreateTopicsRequest", version) from error
 
 
-def decode_create_topics_request_v6(buf: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[CreatableTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 10 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
-            pos += 7
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_assignments: list[CreatableReplicaAssignment]
-            if n < 0:
-                raise BadField("topics.assignments")
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics.assignments", n)
-            topics_assignments = []
-            for _ in range(n):
-                topics_assignments_partition_index, n = unpack_iB(buf, pos)
-                pos += 5
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                n -= 1
-                topics_assignments_broker_ids: list[int]
-                if n < 0:
-                    raise BadField("topics.assignments.broker_ids")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.assignments.broker_ids", n)
-                topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                topics_assignments.append(CreatableReplicaAssignment(topics_assignments_partition_index, topics_assignments_broker_ids))
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_configs: list[CreatableTopicConfig]
-            if n < 0:
-                raise BadField("topics.configs")
-            if n * 3 > len(buf) - pos:
-                raise ShortField("topics.configs", n)
-            topics_configs = []
-            for _ in range(n):
-                n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("topics.configs.name")
-                topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
-        timeout_ms, validate_only, n = unpack_izB(buf, pos)
-        pos += 6
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsRequest", 6, buf, pos) from None
+encode_create_topics_request_v6 = at_version(encode_create_topics_request_v5, 6)
 
 
-def encode_create_topics_request_v6(msg: CreateTopicsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_assignments = topics_item.assignments
-            n = len(topics_assignments) + 1
-            if n < 0x80:
-                out += pack_ihB(topics_item.num_partitions, topics_item.replication_factor, n)
-            else:
-                out += pack_ih(topics_item.num_partitions, topics_item.replication_factor)
-                out += write_uvarint(n)
-            for topics_assignments_item in topics_assignments:
-                topics_assignments_broker_ids = topics_assignments_item.broker_ids
-                n = len(topics_assignments_broker_ids) + 1
-                if n < 0x80:
-                    out += pack_iB(topics_assignments_item.partition_index, n)
-                else:
-                    out += pack_i(topics_assignments_item.partition_index)
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
-                out.append(0)
-            topics_configs = topics_item.configs
-            n = len(topics_configs) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_configs_item in topics_configs:
-                raw = topics_configs_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                text = topics_configs_item.value
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                out.append(0)
-            out.append(0)
-        out += pack_izx(msg.timeout_ms, msg.validate_only)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsRequest", 6) from error
+encode_create_topics_request_v7 = at_version(encode_create_topics_request_v5, 7)
 
 
-def decode_create_topics_request_v7(buf: bytes, pos: int) -> tuple[CreateTopicsRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[CreatableTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 10 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
-            pos += 7
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_assignments: list[CreatableReplicaAssignment]
-            if n < 0:
-                raise BadField("topics.assignments")
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics.assignments", n)
-            topics_assignments = []
-            for _ in range(n):
-                topics_assignments_partition_index, n = unpack_iB(buf, pos)
-                pos += 5
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                n -= 1
-                topics_assignments_broker_ids: list[int]
-                if n < 0:
-                    raise BadField("topics.assignments.broker_ids")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.assignments.broker_ids", n)
-                topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                topics_assignments.append(CreatableReplicaAssignment(topics_assignments_partition_index, topics_assignments_broker_ids))
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_configs: list[CreatableTopicConfig]
-            if n < 0:
-                raise BadField("topics.configs")
-            if n * 3 > len(buf) - pos:
-                raise ShortField("topics.configs", n)
-            topics_configs = []
-            for _ in range(n):
-                n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("topics.configs.name")
-                topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
-        timeout_ms, validate_only, n = unpack_izB(buf, pos)
-        pos += 6
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsRequest", 7, buf, pos) from None
-
-
-def encode_create_topics_request_v7(msg: CreateTopicsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_assignments = topics_item.assignments
-            n = len(topics_assignments) + 1
-            if n < 0x80:
-                out += pack_ihB(topics_item.num_partitions, topics_item.replication_factor, n)
-            else:
-                out += pack_ih(topics_item.num_partitions, topics_item.replication_factor)
-                out += write_uvarint(n)
-            for topics_assignments_item in topics_assignments:
-                topics_assignments_broker_ids = topics_assignments_item.broker_ids
-                n = len(topics_assignments_broker_ids) + 1
-                if n < 0x80:
-                    out += pack_iB(topics_assignments_item.partition_index, n)
-                else:
-                    out += pack_i(topics_assignments_item.partition_index)
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
-                out.append(0)
-            topics_configs = topics_item.configs
-            n = len(topics_configs) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_configs_item in topics_configs:
-                raw = topics_configs_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                text = topics_configs_item.value
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                out.append(0)
-            out.append(0)
-        out += pack_izx(msg.timeout_ms, msg.validate_only)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsRequest", 7) from error
-
-
-def decode_create_topics_response_v2(buf: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
+def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateTopicsResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -851,130 +364,16 @@ def decode_create_topics_response_v2(buf: bytes, pos: int) -> tuple[CreateTopics
             raise IndexError
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", 2, buf, pos) from None
+        raise decode_failure(error, "CreateTopicsResponse", version, buf, pos) from None
 
 
-def encode_create_topics_response_v2(msg: CreateTopicsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            text = topics_item.error_message
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_hh(topics_item.error_code, n)
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsResponse", 2) from error
+decode_create_topics_response_v3 = at_version(decode_create_topics_response_v2, 3)
 
 
-def decode_create_topics_response_v3(buf: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[CreatableTopicResult]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
-            topics_error_message = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-            topics.append(CreatableTopicResult(topics_name, ZERO_UUID, topics_error_code, topics_error_message))
-        if pos > len(buf):
-            raise IndexError
-        return CreateTopicsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", 3, buf, pos) from None
+decode_create_topics_response_v4 = at_version(decode_create_topics_response_v2, 4)
 
 
-def encode_create_topics_response_v3(msg: CreateTopicsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            text = topics_item.error_message
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_hh(topics_item.error_code, n)
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsResponse", 3) from error
-
-
-def decode_create_topics_response_v4(buf: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[CreatableTopicResult]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
-            topics_error_message = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-            topics.append(CreatableTopicResult(topics_name, ZERO_UUID, topics_error_code, topics_error_message))
-        if pos > len(buf):
-            raise IndexError
-        return CreateTopicsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", 4, buf, pos) from None
-
-
-def encode_create_topics_response_v4(msg: CreateTopicsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            text = topics_item.error_message
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_hh(topics_item.error_code, n)
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsResponse", 4) from error
-
-
-def decode_create_topics_response_v5(buf: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
+def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[CreateTopicsResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1055,240 +454,13 @@ def decode_create_topics_response_v5(buf: bytes, pos: int) -> tuple[CreateTopics
             pos = skip_tags(buf, pos - 1)
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", 5, buf, pos) from None
+        raise decode_failure(error, "CreateTopicsResponse", version, buf, pos) from None
 
 
-def encode_create_topics_response_v5(msg: CreateTopicsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            text = topics_item.error_message
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_hB(topics_item.error_code, n)
-            else:
-                out += pack_h(topics_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            topics_configs = topics_item.configs
-            if topics_configs is None:
-                out += pack_ihx(topics_item.num_partitions, topics_item.replication_factor)
-            else:
-                n = len(topics_configs) + 1
-                if n < 0x80:
-                    out += pack_ihB(topics_item.num_partitions, topics_item.replication_factor, n)
-                else:
-                    out += pack_ih(topics_item.num_partitions, topics_item.replication_factor)
-                    out += write_uvarint(n)
-                for topics_configs_item in topics_configs:
-                    raw = topics_configs_item.name.encode()
-                    n = len(raw) + 1
-                    if n < 0x80:
-                        out.append(n)
-                    else:
-                        out += write_string_size(n)
-                    out += raw
-                    text = topics_configs_item.value
-                    if text is None:
-                        n, raw = 0, b""
-                    else:
-                        raw = text.encode()
-                        n = len(raw) + 1
-                    if n < 0x80:
-                        out.append(n)
-                    else:
-                        out += write_string_size(n)
-                    out += raw
-                    out += pack_zbzx(topics_configs_item.read_only, topics_configs_item.config_source, topics_configs_item.is_sensitive)
-            topics_tag_count = 0
-            topics_tagged = bytearray()
-            if topics_item.topic_config_error_code:
-                topics_tag_count += 1
-                topics_tagged += pack_BBh(0, 2, topics_item.topic_config_error_code)
-            out += write_uvarint(topics_tag_count)
-            out += topics_tagged
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsResponse", 5) from error
+decode_create_topics_response_v6 = at_version(decode_create_topics_response_v5, 6)
 
 
-def decode_create_topics_response_v6(buf: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[CreatableTopicResult]
-        if n < 0:
-            raise BadField("topics")
-        if n * 12 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            topics_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
-            pos += 7
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_configs: list[CreatableTopicConfigs] | None
-            if n < 0:
-                topics_configs = None
-            else:
-                if n * 6 > len(buf) - pos:
-                    raise ShortField("topics.configs", n)
-                topics_configs = []
-                for _ in range(n):
-                    n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    if n == 0:
-                        raise BadField("topics.configs.name")
-                    topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
-                    n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
-                    pos += 4
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_configs.append(CreatableTopicConfigs(topics_configs_name, topics_configs_value, topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive))
-            n = buf[pos]
-            pos += 1
-            topics_topic_config_error_code: int = 0
-            if n:
-                n, pos = read_uvarint(buf, pos - 1)
-                for _ in range(n):
-                    tag, pos = read_uvarint(buf, pos)
-                    n, pos = read_uvarint(buf, pos)
-                    topics_tag_end = pos + n
-                    if topics_tag_end > len(buf):
-                        raise ShortField("topics.tagged fields", n)
-                    if tag == 0:
-                        (topics_topic_config_error_code,) = unpack_h(buf, pos)
-                        pos += 2
-                    else:
-                        pos = topics_tag_end
-                    if pos != topics_tag_end:
-                        raise BadField("topics.tagged fields", "a size is not that of its content")
-            topics.append(CreatableTopicResult(topics_name, ZERO_UUID, topics_error_code, topics_error_message, topics_topic_config_error_code, topics_num_partitions, topics_replication_factor, topics_configs))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return CreateTopicsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", 6, buf, pos) from None
-
-
-def encode_create_topics_response_v6(msg: CreateTopicsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            text = topics_item.error_message
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_hB(topics_item.error_code, n)
-            else:
-                out += pack_h(topics_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            topics_configs = topics_item.configs
-            if topics_configs is None:
-                out += pack_ihx(topics_item.num_partitions, topics_item.replication_factor)
-            else:
-                n = len(topics_configs) + 1
-                if n < 0x80:
-                    out += pack_ihB(topics_item.num_partitions, topics_item.replication_factor, n)
-                else:
-                    out += pack_ih(topics_item.num_partitions, topics_item.replication_factor)
-                    out += write_uvarint(n)
-                for topics_configs_item in topics_configs:
-                    raw = topics_configs_item.name.encode()
-                    n = len(raw) + 1
-                    if n < 0x80:
-                        out.append(n)
-                    else:
-                        out += write_string_size(n)
-                    out += raw
-                    text = topics_configs_item.value
-                    if text is None:
-                        n, raw = 0, b""
-                    else:
-                        raw = text.encode()
-                        n = len(raw) + 1
-                    if n < 0x80:
-                        out.append(n)
-                    else:
-                        out += write_string_size(n)
-                    out += raw
-                    out += pack_zbzx(topics_configs_item.read_only, topics_configs_item.config_source, topics_configs_item.is_sensitive)
-            topics_tag_count = 0
-            topics_tagged = bytearray()
-            if topics_item.topic_config_error_code:
-                topics_tag_count += 1
-                topics_tagged += pack_BBh(0, 2, topics_item.topic_config_error_code)
-            out += write_uvarint(topics_tag_count)
-            out += topics_tagged
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "CreateTopicsResponse", 6) from error
-
-
-def decode_create_topics_response_v7(buf: bytes, pos: int) -> tuple[CreateTopicsResponse, int]:
+def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[CreateTopicsResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1369,10 +541,114 @@ def decode_create_topics_response_v7(buf: bytes, pos: int) -> tuple[CreateTopics
             pos = skip_tags(buf, pos - 1)
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", 7, buf, pos) from None
+        raise decode_failure(error, "CreateTopicsResponse", version, buf, pos) from None
 
 
-def encode_create_topics_response_v7(msg: CreateTopicsResponse, out: bytearray) -> None:
+def encode_create_topics_response_v2(msg: CreateTopicsResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            text = topics_item.error_message
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_hh(topics_item.error_code, n)
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "CreateTopicsResponse", version) from error
+
+
+encode_create_topics_response_v3 = at_version(encode_create_topics_response_v2, 3)
+
+
+encode_create_topics_response_v4 = at_version(encode_create_topics_response_v2, 4)
+
+
+def encode_create_topics_response_v5(msg: CreateTopicsResponse, out: bytearray, version: int = 5) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = topics_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(topics_item.error_code, n)
+            else:
+                out += pack_h(topics_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            topics_configs = topics_item.configs
+            if topics_configs is None:
+                out += pack_ihx(topics_item.num_partitions, topics_item.replication_factor)
+            else:
+                n = len(topics_configs) + 1
+                if n < 0x80:
+                    out += pack_ihB(topics_item.num_partitions, topics_item.replication_factor, n)
+                else:
+                    out += pack_ih(topics_item.num_partitions, topics_item.replication_factor)
+                    out += write_uvarint(n)
+                for topics_configs_item in topics_configs:
+                    raw = topics_configs_item.name.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    text = topics_configs_item.value
+                    if text is None:
+                        n, raw = 0, b""
+                    else:
+                        raw = text.encode()
+                        n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    out += pack_zbzx(topics_configs_item.read_only, topics_configs_item.config_source, topics_configs_item.is_sensitive)
+            topics_tag_count = 0
+            topics_tagged = bytearray()
+            if topics_item.topic_config_error_code:
+                topics_tag_count += 1
+                topics_tagged += pack_BBh(0, 2, topics_item.topic_config_error_code)
+            out += write_uvarint(topics_tag_count)
+            out += topics_tagged
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "CreateTopicsResponse", version) from error
+
+
+encode_create_topics_response_v6 = at_version(encode_create_topics_response_v5, 6)
+
+
+def encode_create_topics_response_v7(msg: CreateTopicsResponse, out: bytearray, version: int = 7) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -1444,7 +720,7 @@ def encode_create_topics_response_v7(msg: CreateTopicsResponse, out: bytearray) 
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "CreateTopicsResponse", 7) from error
+        raise encode_failure(error, "CreateTopicsResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

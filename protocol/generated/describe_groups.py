@@ -13,6 +13,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -41,7 +42,7 @@ unpack_iB = Struct(">iB").unpack_from
 unpack_ii = Struct(">ii").unpack_from
 
 
-def decode_describe_groups_request_v0(buf: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
+def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeGroupsRequest, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -62,106 +63,16 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int) -> tuple[DescribeGro
             raise IndexError
         return DescribeGroupsRequest(groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", 0, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsRequest", version, buf, pos) from None
 
 
-def encode_describe_groups_request_v0(msg: DescribeGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_authorized_operations:
-            raise not_in_version("include_authorized_operations")
-        groups = msg.groups
-        out += pack_i(len(groups))
-        for groups_item in groups:
-            raw = groups_item.encode()
-            out += pack_h(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsRequest", 0) from error
+decode_describe_groups_request_v1 = at_version(decode_describe_groups_request_v0, 1)
 
 
-def decode_describe_groups_request_v1(buf: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        groups: list[str]
-        if n < 0:
-            raise BadField("groups")
-        if n * 2 > len(buf) - pos:
-            raise ShortField("groups", n)
-        groups = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("groups.item")
-            groups_item = buf[pos : (pos := pos + n)].decode()
-            groups.append(groups_item)
-        if pos > len(buf):
-            raise IndexError
-        return DescribeGroupsRequest(groups), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", 1, buf, pos) from None
+decode_describe_groups_request_v2 = at_version(decode_describe_groups_request_v0, 2)
 
 
-def encode_describe_groups_request_v1(msg: DescribeGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_authorized_operations:
-            raise not_in_version("include_authorized_operations")
-        groups = msg.groups
-        out += pack_i(len(groups))
-        for groups_item in groups:
-            raw = groups_item.encode()
-            out += pack_h(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsRequest", 1) from error
-
-
-def decode_describe_groups_request_v2(buf: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        groups: list[str]
-        if n < 0:
-            raise BadField("groups")
-        if n * 2 > len(buf) - pos:
-            raise ShortField("groups", n)
-        groups = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("groups.item")
-            groups_item = buf[pos : (pos := pos + n)].decode()
-            groups.append(groups_item)
-        if pos > len(buf):
-            raise IndexError
-        return DescribeGroupsRequest(groups), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", 2, buf, pos) from None
-
-
-def encode_describe_groups_request_v2(msg: DescribeGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_authorized_operations:
-            raise not_in_version("include_authorized_operations")
-        groups = msg.groups
-        out += pack_i(len(groups))
-        for groups_item in groups:
-            raw = groups_item.encode()
-            out += pack_h(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsRequest", 2) from error
-
-
-def decode_describe_groups_request_v3(buf: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
+def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[DescribeGroupsRequest, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -182,64 +93,13 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int) -> tuple[DescribeGro
         pos += 1
         return DescribeGroupsRequest(groups, include_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", 3, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsRequest", version, buf, pos) from None
 
 
-def encode_describe_groups_request_v3(msg: DescribeGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_i(len(groups))
-        for groups_item in groups:
-            raw = groups_item.encode()
-            out += pack_h(len(raw))
-            out += raw
-        out += pack_z(msg.include_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsRequest", 3) from error
+decode_describe_groups_request_v4 = at_version(decode_describe_groups_request_v3, 4)
 
 
-def decode_describe_groups_request_v4(buf: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        groups: list[str]
-        if n < 0:
-            raise BadField("groups")
-        if n * 2 > len(buf) - pos:
-            raise ShortField("groups", n)
-        groups = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("groups.item")
-            groups_item = buf[pos : (pos := pos + n)].decode()
-            groups.append(groups_item)
-        (include_authorized_operations,) = unpack_z(buf, pos)
-        pos += 1
-        return DescribeGroupsRequest(groups, include_authorized_operations), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", 4, buf, pos) from None
-
-
-def encode_describe_groups_request_v4(msg: DescribeGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_i(len(groups))
-        for groups_item in groups:
-            raw = groups_item.encode()
-            out += pack_h(len(raw))
-            out += raw
-        out += pack_z(msg.include_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsRequest", 4) from error
-
-
-def decode_describe_groups_request_v5(buf: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
+def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[DescribeGroupsRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -267,10 +127,53 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int) -> tuple[DescribeGro
             pos = skip_tags(buf, pos - 1)
         return DescribeGroupsRequest(groups, include_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", 5, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsRequest", version, buf, pos) from None
 
 
-def encode_describe_groups_request_v5(msg: DescribeGroupsRequest, out: bytearray) -> None:
+decode_describe_groups_request_v6 = at_version(decode_describe_groups_request_v5, 6)
+
+
+def encode_describe_groups_request_v0(msg: DescribeGroupsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.include_authorized_operations:
+            raise not_in_version("include_authorized_operations")
+        groups = msg.groups
+        out += pack_i(len(groups))
+        for groups_item in groups:
+            raw = groups_item.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeGroupsRequest", version) from error
+
+
+encode_describe_groups_request_v1 = at_version(encode_describe_groups_request_v0, 1)
+
+
+encode_describe_groups_request_v2 = at_version(encode_describe_groups_request_v0, 2)
+
+
+def encode_describe_groups_request_v3(msg: DescribeGroupsRequest, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_i(len(groups))
+        for groups_item in groups:
+            raw = groups_item.encode()
+            out += pack_h(len(raw))
+            out += raw
+        out += pack_z(msg.include_authorized_operations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeGroupsRequest", version) from error
+
+
+encode_describe_groups_request_v4 = at_version(encode_describe_groups_request_v3, 4)
+
+
+def encode_describe_groups_request_v5(msg: DescribeGroupsRequest, out: bytearray, version: int = 5) -> None:
     start = len(out)
     try:
         groups = msg.groups
@@ -290,64 +193,13 @@ def encode_describe_groups_request_v5(msg: DescribeGroupsRequest, out: bytearray
         out += pack_zx(msg.include_authorized_operations)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "DescribeGroupsRequest", 5) from error
+        raise encode_failure(error, "DescribeGroupsRequest", version) from error
 
 
-def decode_describe_groups_request_v6(buf: bytes, pos: int) -> tuple[DescribeGroupsRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        groups: list[str]
-        if n < 0:
-            raise BadField("groups")
-        if n > len(buf) - pos:
-            raise ShortField("groups", n)
-        groups = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.item")
-            groups_item = buf[pos : (pos := pos + n - 1)].decode()
-            groups.append(groups_item)
-        include_authorized_operations, n = unpack_zB(buf, pos)
-        pos += 2
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return DescribeGroupsRequest(groups, include_authorized_operations), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", 6, buf, pos) from None
+encode_describe_groups_request_v6 = at_version(encode_describe_groups_request_v5, 6)
 
 
-def encode_describe_groups_request_v6(msg: DescribeGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        n = len(groups) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for groups_item in groups:
-            raw = groups_item.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-        out += pack_zx(msg.include_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsRequest", 6) from error
-
-
-def decode_describe_groups_response_v0(buf: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
+def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeGroupsResponse, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -418,55 +270,10 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int) -> tuple[DescribeGr
             raise IndexError
         return DescribeGroupsResponse(0, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", 0, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
 
 
-def encode_describe_groups_response_v0(msg: DescribeGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_i(len(groups))
-        for groups_item in groups:
-            if groups_item.error_message is not None:
-                raise not_in_version("groups.error_message")
-            if groups_item.authorized_operations != -2147483648:
-                raise not_in_version("groups.authorized_operations")
-            raw = groups_item.group_id.encode()
-            out += pack_hh(groups_item.error_code, len(raw))
-            out += raw
-            raw = groups_item.group_state.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_data.encode()
-            out += pack_h(len(raw))
-            out += raw
-            groups_members = groups_item.members
-            out += pack_i(len(groups_members))
-            for groups_members_item in groups_members:
-                raw = groups_members_item.member_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_host.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.member_metadata
-                out += pack_i(len(raw))
-                out += raw
-                raw = groups_members_item.member_assignment
-                out += pack_i(len(raw))
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsResponse", 0) from error
-
-
-def decode_describe_groups_response_v1(buf: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
+def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeGroupsResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -537,174 +344,13 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int) -> tuple[DescribeGr
             raise IndexError
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", 1, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
 
 
-def encode_describe_groups_response_v1(msg: DescribeGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_ii(msg.throttle_time_ms, len(groups))
-        for groups_item in groups:
-            if groups_item.error_message is not None:
-                raise not_in_version("groups.error_message")
-            if groups_item.authorized_operations != -2147483648:
-                raise not_in_version("groups.authorized_operations")
-            raw = groups_item.group_id.encode()
-            out += pack_hh(groups_item.error_code, len(raw))
-            out += raw
-            raw = groups_item.group_state.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_data.encode()
-            out += pack_h(len(raw))
-            out += raw
-            groups_members = groups_item.members
-            out += pack_i(len(groups_members))
-            for groups_members_item in groups_members:
-                raw = groups_members_item.member_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_host.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.member_metadata
-                out += pack_i(len(raw))
-                out += raw
-                raw = groups_members_item.member_assignment
-                out += pack_i(len(raw))
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsResponse", 1) from error
+decode_describe_groups_response_v2 = at_version(decode_describe_groups_response_v1, 2)
 
 
-def decode_describe_groups_response_v2(buf: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        groups: list[DescribedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 14 > len(buf) - pos:
-            raise ShortField("groups", n)
-        groups = []
-        for _ in range(n):
-            groups_error_code, n = unpack_hh(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            groups_members: list[DescribedGroupMember]
-            if n < 0:
-                raise BadField("groups.members")
-            if n * 14 > len(buf) - pos:
-                raise ShortField("groups.members", n)
-            groups_members = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos : (pos := pos + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos : (pos := pos + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos : (pos := pos + n)].decode()
-                (n,) = unpack_i(buf, pos)
-                pos += 4
-                if n < 0:
-                    raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos : (pos := pos + n)]
-                (n,) = unpack_i(buf, pos)
-                pos += 4
-                if n < 0:
-                    raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos : (pos := pos + n)]
-                groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
-            groups.append(DescribedGroup(groups_error_code, None, groups_group_id, groups_group_state, groups_protocol_type, groups_protocol_data, groups_members))
-        if pos > len(buf):
-            raise IndexError
-        return DescribeGroupsResponse(throttle_time_ms, groups), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", 2, buf, pos) from None
-
-
-def encode_describe_groups_response_v2(msg: DescribeGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_ii(msg.throttle_time_ms, len(groups))
-        for groups_item in groups:
-            if groups_item.error_message is not None:
-                raise not_in_version("groups.error_message")
-            if groups_item.authorized_operations != -2147483648:
-                raise not_in_version("groups.authorized_operations")
-            raw = groups_item.group_id.encode()
-            out += pack_hh(groups_item.error_code, len(raw))
-            out += raw
-            raw = groups_item.group_state.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_data.encode()
-            out += pack_h(len(raw))
-            out += raw
-            groups_members = groups_item.members
-            out += pack_i(len(groups_members))
-            for groups_members_item in groups_members:
-                raw = groups_members_item.member_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_host.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.member_metadata
-                out += pack_i(len(raw))
-                out += raw
-                raw = groups_members_item.member_assignment
-                out += pack_i(len(raw))
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsResponse", 2) from error
-
-
-def decode_describe_groups_response_v3(buf: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
+def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[DescribeGroupsResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -777,54 +423,10 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int) -> tuple[DescribeGr
             raise IndexError
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", 3, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
 
 
-def encode_describe_groups_response_v3(msg: DescribeGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_ii(msg.throttle_time_ms, len(groups))
-        for groups_item in groups:
-            if groups_item.error_message is not None:
-                raise not_in_version("groups.error_message")
-            raw = groups_item.group_id.encode()
-            out += pack_hh(groups_item.error_code, len(raw))
-            out += raw
-            raw = groups_item.group_state.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_data.encode()
-            out += pack_h(len(raw))
-            out += raw
-            groups_members = groups_item.members
-            out += pack_i(len(groups_members))
-            for groups_members_item in groups_members:
-                raw = groups_members_item.member_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_host.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.member_metadata
-                out += pack_i(len(raw))
-                out += raw
-                raw = groups_members_item.member_assignment
-                out += pack_i(len(raw))
-                out += raw
-            out += pack_i(groups_item.authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsResponse", 3) from error
-
-
-def decode_describe_groups_response_v4(buf: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
+def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DescribeGroupsResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -900,62 +502,10 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int) -> tuple[DescribeGr
             raise IndexError
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", 4, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
 
 
-def encode_describe_groups_response_v4(msg: DescribeGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_ii(msg.throttle_time_ms, len(groups))
-        for groups_item in groups:
-            if groups_item.error_message is not None:
-                raise not_in_version("groups.error_message")
-            raw = groups_item.group_id.encode()
-            out += pack_hh(groups_item.error_code, len(raw))
-            out += raw
-            raw = groups_item.group_state.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_data.encode()
-            out += pack_h(len(raw))
-            out += raw
-            groups_members = groups_item.members
-            out += pack_i(len(groups_members))
-            for groups_members_item in groups_members:
-                raw = groups_members_item.member_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                text = groups_members_item.group_instance_id
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_h(n)
-                out += raw
-                raw = groups_members_item.client_id.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.client_host.encode()
-                out += pack_h(len(raw))
-                out += raw
-                raw = groups_members_item.member_metadata
-                out += pack_i(len(raw))
-                out += raw
-                raw = groups_members_item.member_assignment
-                out += pack_i(len(raw))
-                out += raw
-            out += pack_i(groups_item.authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsResponse", 4) from error
-
-
-def decode_describe_groups_response_v5(buf: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
+def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[DescribeGroupsResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1065,113 +615,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int) -> tuple[DescribeGr
             pos = skip_tags(buf, pos - 1)
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", 5, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
 
 
-def encode_describe_groups_response_v5(msg: DescribeGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        n = len(groups) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for groups_item in groups:
-            if groups_item.error_message is not None:
-                raise not_in_version("groups.error_message")
-            raw = groups_item.group_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_hB(groups_item.error_code, n)
-            else:
-                out += pack_h(groups_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            raw = groups_item.group_state.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = groups_item.protocol_data.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            groups_members = groups_item.members
-            n = len(groups_members) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for groups_members_item in groups_members:
-                raw = groups_members_item.member_id.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                text = groups_members_item.group_instance_id
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                raw = groups_members_item.client_id.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                raw = groups_members_item.client_host.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                raw = groups_members_item.member_metadata
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += raw
-                raw = groups_members_item.member_assignment
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += raw
-                out.append(0)
-            out += pack_ix(groups_item.authorized_operations)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "DescribeGroupsResponse", 5) from error
-
-
-def decode_describe_groups_response_v6(buf: bytes, pos: int) -> tuple[DescribeGroupsResponse, int]:
+def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[DescribeGroupsResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1286,10 +733,302 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int) -> tuple[DescribeGr
             pos = skip_tags(buf, pos - 1)
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", 6, buf, pos) from None
+        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
 
 
-def encode_describe_groups_response_v6(msg: DescribeGroupsResponse, out: bytearray) -> None:
+def encode_describe_groups_response_v0(msg: DescribeGroupsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_i(len(groups))
+        for groups_item in groups:
+            if groups_item.error_message is not None:
+                raise not_in_version("groups.error_message")
+            if groups_item.authorized_operations != -2147483648:
+                raise not_in_version("groups.authorized_operations")
+            raw = groups_item.group_id.encode()
+            out += pack_hh(groups_item.error_code, len(raw))
+            out += raw
+            raw = groups_item.group_state.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_data.encode()
+            out += pack_h(len(raw))
+            out += raw
+            groups_members = groups_item.members
+            out += pack_i(len(groups_members))
+            for groups_members_item in groups_members:
+                raw = groups_members_item.member_id.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.client_id.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.client_host.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.member_metadata
+                out += pack_i(len(raw))
+                out += raw
+                raw = groups_members_item.member_assignment
+                out += pack_i(len(raw))
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeGroupsResponse", version) from error
+
+
+def encode_describe_groups_response_v1(msg: DescribeGroupsResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_ii(msg.throttle_time_ms, len(groups))
+        for groups_item in groups:
+            if groups_item.error_message is not None:
+                raise not_in_version("groups.error_message")
+            if groups_item.authorized_operations != -2147483648:
+                raise not_in_version("groups.authorized_operations")
+            raw = groups_item.group_id.encode()
+            out += pack_hh(groups_item.error_code, len(raw))
+            out += raw
+            raw = groups_item.group_state.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_data.encode()
+            out += pack_h(len(raw))
+            out += raw
+            groups_members = groups_item.members
+            out += pack_i(len(groups_members))
+            for groups_members_item in groups_members:
+                raw = groups_members_item.member_id.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.client_id.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.client_host.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.member_metadata
+                out += pack_i(len(raw))
+                out += raw
+                raw = groups_members_item.member_assignment
+                out += pack_i(len(raw))
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeGroupsResponse", version) from error
+
+
+encode_describe_groups_response_v2 = at_version(encode_describe_groups_response_v1, 2)
+
+
+def encode_describe_groups_response_v3(msg: DescribeGroupsResponse, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_ii(msg.throttle_time_ms, len(groups))
+        for groups_item in groups:
+            if groups_item.error_message is not None:
+                raise not_in_version("groups.error_message")
+            raw = groups_item.group_id.encode()
+            out += pack_hh(groups_item.error_code, len(raw))
+            out += raw
+            raw = groups_item.group_state.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_data.encode()
+            out += pack_h(len(raw))
+            out += raw
+            groups_members = groups_item.members
+            out += pack_i(len(groups_members))
+            for groups_members_item in groups_members:
+                raw = groups_members_item.member_id.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.client_id.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.client_host.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.member_metadata
+                out += pack_i(len(raw))
+                out += raw
+                raw = groups_members_item.member_assignment
+                out += pack_i(len(raw))
+                out += raw
+            out += pack_i(groups_item.authorized_operations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeGroupsResponse", version) from error
+
+
+def encode_describe_groups_response_v4(msg: DescribeGroupsResponse, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_ii(msg.throttle_time_ms, len(groups))
+        for groups_item in groups:
+            if groups_item.error_message is not None:
+                raise not_in_version("groups.error_message")
+            raw = groups_item.group_id.encode()
+            out += pack_hh(groups_item.error_code, len(raw))
+            out += raw
+            raw = groups_item.group_state.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_data.encode()
+            out += pack_h(len(raw))
+            out += raw
+            groups_members = groups_item.members
+            out += pack_i(len(groups_members))
+            for groups_members_item in groups_members:
+                raw = groups_members_item.member_id.encode()
+                out += pack_h(len(raw))
+                out += raw
+                text = groups_members_item.group_instance_id
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_h(n)
+                out += raw
+                raw = groups_members_item.client_id.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.client_host.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = groups_members_item.member_metadata
+                out += pack_i(len(raw))
+                out += raw
+                raw = groups_members_item.member_assignment
+                out += pack_i(len(raw))
+                out += raw
+            out += pack_i(groups_item.authorized_operations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeGroupsResponse", version) from error
+
+
+def encode_describe_groups_response_v5(msg: DescribeGroupsResponse, out: bytearray, version: int = 5) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for groups_item in groups:
+            if groups_item.error_message is not None:
+                raise not_in_version("groups.error_message")
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(groups_item.error_code, n)
+            else:
+                out += pack_h(groups_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.group_state.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.protocol_data.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            groups_members = groups_item.members
+            n = len(groups_members) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for groups_members_item in groups_members:
+                raw = groups_members_item.member_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                text = groups_members_item.group_instance_id
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                raw = groups_members_item.client_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                raw = groups_members_item.client_host.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                raw = groups_members_item.member_metadata
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += raw
+                raw = groups_members_item.member_assignment
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += raw
+                out.append(0)
+            out += pack_ix(groups_item.authorized_operations)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeGroupsResponse", version) from error
+
+
+def encode_describe_groups_response_v6(msg: DescribeGroupsResponse, out: bytearray, version: int = 6) -> None:
     start = len(out)
     try:
         groups = msg.groups
@@ -1398,7 +1137,7 @@ def encode_describe_groups_response_v6(msg: DescribeGroupsResponse, out: bytearr
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "DescribeGroupsResponse", 6) from error
+        raise encode_failure(error, "DescribeGroupsResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

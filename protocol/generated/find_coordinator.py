@@ -13,6 +13,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -44,7 +45,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 unpack_ihh = Struct(">ihh").unpack_from
 
 
-def decode_find_coordinator_request_v0(buf: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
+def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -55,25 +56,10 @@ def decode_find_coordinator_request_v0(buf: bytes, pos: int) -> tuple[FindCoordi
             raise IndexError
         return FindCoordinatorRequest(key), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", 0, buf, pos) from None
+        raise decode_failure(error, "FindCoordinatorRequest", version, buf, pos) from None
 
 
-def encode_find_coordinator_request_v0(msg: FindCoordinatorRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.key_type:
-            raise not_in_version("key_type")
-        if msg.coordinator_keys:
-            raise not_in_version("coordinator_keys")
-        raw = msg.key.encode()
-        out += pack_h(len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorRequest", 0) from error
-
-
-def decode_find_coordinator_request_v1(buf: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
+def decode_find_coordinator_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[FindCoordinatorRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -84,52 +70,13 @@ def decode_find_coordinator_request_v1(buf: bytes, pos: int) -> tuple[FindCoordi
         pos += 1
         return FindCoordinatorRequest(key, key_type), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", 1, buf, pos) from None
+        raise decode_failure(error, "FindCoordinatorRequest", version, buf, pos) from None
 
 
-def encode_find_coordinator_request_v1(msg: FindCoordinatorRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.coordinator_keys:
-            raise not_in_version("coordinator_keys")
-        raw = msg.key.encode()
-        out += pack_h(len(raw))
-        out += raw
-        out += pack_b(msg.key_type)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorRequest", 1) from error
+decode_find_coordinator_request_v2 = at_version(decode_find_coordinator_request_v1, 2)
 
 
-def decode_find_coordinator_request_v2(buf: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("key")
-        key = buf[pos : (pos := pos + n)].decode()
-        (key_type,) = unpack_b(buf, pos)
-        pos += 1
-        return FindCoordinatorRequest(key, key_type), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", 2, buf, pos) from None
-
-
-def encode_find_coordinator_request_v2(msg: FindCoordinatorRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.coordinator_keys:
-            raise not_in_version("coordinator_keys")
-        raw = msg.key.encode()
-        out += pack_h(len(raw))
-        out += raw
-        out += pack_b(msg.key_type)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorRequest", 2) from error
-
-
-def decode_find_coordinator_request_v3(buf: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
+def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[FindCoordinatorRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -144,10 +91,79 @@ def decode_find_coordinator_request_v3(buf: bytes, pos: int) -> tuple[FindCoordi
             pos = skip_tags(buf, pos - 1)
         return FindCoordinatorRequest(key, key_type), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", 3, buf, pos) from None
+        raise decode_failure(error, "FindCoordinatorRequest", version, buf, pos) from None
 
 
-def encode_find_coordinator_request_v3(msg: FindCoordinatorRequest, out: bytearray) -> None:
+def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FindCoordinatorRequest, int]:
+    try:
+        key_type, n = unpack_bB(buf, pos)
+        pos += 2
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        coordinator_keys: list[str]
+        if n < 0:
+            raise BadField("coordinator_keys")
+        if n > len(buf) - pos:
+            raise ShortField("coordinator_keys", n)
+        coordinator_keys = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("coordinator_keys.item")
+            coordinator_keys_item = buf[pos : (pos := pos + n - 1)].decode()
+            coordinator_keys.append(coordinator_keys_item)
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return FindCoordinatorRequest("", key_type, coordinator_keys), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "FindCoordinatorRequest", version, buf, pos) from None
+
+
+decode_find_coordinator_request_v5 = at_version(decode_find_coordinator_request_v4, 5)
+
+
+decode_find_coordinator_request_v6 = at_version(decode_find_coordinator_request_v4, 6)
+
+
+def encode_find_coordinator_request_v0(msg: FindCoordinatorRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.key_type:
+            raise not_in_version("key_type")
+        if msg.coordinator_keys:
+            raise not_in_version("coordinator_keys")
+        raw = msg.key.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "FindCoordinatorRequest", version) from error
+
+
+def encode_find_coordinator_request_v1(msg: FindCoordinatorRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.coordinator_keys:
+            raise not_in_version("coordinator_keys")
+        raw = msg.key.encode()
+        out += pack_h(len(raw))
+        out += raw
+        out += pack_b(msg.key_type)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "FindCoordinatorRequest", version) from error
+
+
+encode_find_coordinator_request_v2 = at_version(encode_find_coordinator_request_v1, 2)
+
+
+def encode_find_coordinator_request_v3(msg: FindCoordinatorRequest, out: bytearray, version: int = 3) -> None:
     start = len(out)
     try:
         if msg.coordinator_keys:
@@ -162,41 +178,10 @@ def encode_find_coordinator_request_v3(msg: FindCoordinatorRequest, out: bytearr
         out += pack_bx(msg.key_type)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "FindCoordinatorRequest", 3) from error
+        raise encode_failure(error, "FindCoordinatorRequest", version) from error
 
 
-def decode_find_coordinator_request_v4(buf: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
-    try:
-        key_type, n = unpack_bB(buf, pos)
-        pos += 2
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        coordinator_keys: list[str]
-        if n < 0:
-            raise BadField("coordinator_keys")
-        if n > len(buf) - pos:
-            raise ShortField("coordinator_keys", n)
-        coordinator_keys = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinator_keys.item")
-            coordinator_keys_item = buf[pos : (pos := pos + n - 1)].decode()
-            coordinator_keys.append(coordinator_keys_item)
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return FindCoordinatorRequest("", key_type, coordinator_keys), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", 4, buf, pos) from None
-
-
-def encode_find_coordinator_request_v4(msg: FindCoordinatorRequest, out: bytearray) -> None:
+def encode_find_coordinator_request_v4(msg: FindCoordinatorRequest, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         if msg.key:
@@ -219,124 +204,16 @@ def encode_find_coordinator_request_v4(msg: FindCoordinatorRequest, out: bytearr
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "FindCoordinatorRequest", 4) from error
+        raise encode_failure(error, "FindCoordinatorRequest", version) from error
 
 
-def decode_find_coordinator_request_v5(buf: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
-    try:
-        key_type, n = unpack_bB(buf, pos)
-        pos += 2
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        coordinator_keys: list[str]
-        if n < 0:
-            raise BadField("coordinator_keys")
-        if n > len(buf) - pos:
-            raise ShortField("coordinator_keys", n)
-        coordinator_keys = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinator_keys.item")
-            coordinator_keys_item = buf[pos : (pos := pos + n - 1)].decode()
-            coordinator_keys.append(coordinator_keys_item)
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return FindCoordinatorRequest("", key_type, coordinator_keys), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", 5, buf, pos) from None
+encode_find_coordinator_request_v5 = at_version(encode_find_coordinator_request_v4, 5)
 
 
-def encode_find_coordinator_request_v5(msg: FindCoordinatorRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.key:
-            raise not_in_version("key")
-        coordinator_keys = msg.coordinator_keys
-        n = len(coordinator_keys) + 1
-        if n < 0x80:
-            out += pack_bB(msg.key_type, n)
-        else:
-            out += pack_b(msg.key_type)
-            out += write_uvarint(n)
-        for coordinator_keys_item in coordinator_keys:
-            raw = coordinator_keys_item.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorRequest", 5) from error
+encode_find_coordinator_request_v6 = at_version(encode_find_coordinator_request_v4, 6)
 
 
-def decode_find_coordinator_request_v6(buf: bytes, pos: int) -> tuple[FindCoordinatorRequest, int]:
-    try:
-        key_type, n = unpack_bB(buf, pos)
-        pos += 2
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        coordinator_keys: list[str]
-        if n < 0:
-            raise BadField("coordinator_keys")
-        if n > len(buf) - pos:
-            raise ShortField("coordinator_keys", n)
-        coordinator_keys = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinator_keys.item")
-            coordinator_keys_item = buf[pos : (pos := pos + n - 1)].decode()
-            coordinator_keys.append(coordinator_keys_item)
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return FindCoordinatorRequest("", key_type, coordinator_keys), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", 6, buf, pos) from None
-
-
-def encode_find_coordinator_request_v6(msg: FindCoordinatorRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.key:
-            raise not_in_version("key")
-        coordinator_keys = msg.coordinator_keys
-        n = len(coordinator_keys) + 1
-        if n < 0x80:
-            out += pack_bB(msg.key_type, n)
-        else:
-            out += pack_b(msg.key_type)
-            out += write_uvarint(n)
-        for coordinator_keys_item in coordinator_keys:
-            raw = coordinator_keys_item.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorRequest", 6) from error
-
-
-def decode_find_coordinator_response_v0(buf: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
+def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorResponse, int]:
     try:
         error_code, node_id, n = unpack_hih(buf, pos)
         pos += 8
@@ -347,24 +224,10 @@ def decode_find_coordinator_response_v0(buf: bytes, pos: int) -> tuple[FindCoord
         pos += 4
         return FindCoordinatorResponse(0, error_code, "", node_id, host, port), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", 0, buf, pos) from None
+        raise decode_failure(error, "FindCoordinatorResponse", version, buf, pos) from None
 
 
-def encode_find_coordinator_response_v0(msg: FindCoordinatorResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.coordinators:
-            raise not_in_version("coordinators")
-        raw = msg.host.encode()
-        out += pack_hih(msg.error_code, msg.node_id, len(raw))
-        out += raw
-        out += pack_i(msg.port)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorResponse", 0) from error
-
-
-def decode_find_coordinator_response_v1(buf: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
+def decode_find_coordinator_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[FindCoordinatorResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
         pos += 8
@@ -378,71 +241,13 @@ def decode_find_coordinator_response_v1(buf: bytes, pos: int) -> tuple[FindCoord
         pos += 4
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", 1, buf, pos) from None
+        raise decode_failure(error, "FindCoordinatorResponse", version, buf, pos) from None
 
 
-def encode_find_coordinator_response_v1(msg: FindCoordinatorResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.coordinators:
-            raise not_in_version("coordinators")
-        text = msg.error_message
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_ihh(msg.throttle_time_ms, msg.error_code, n)
-        out += raw
-        raw = msg.host.encode()
-        out += pack_ih(msg.node_id, len(raw))
-        out += raw
-        out += pack_i(msg.port)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorResponse", 1) from error
+decode_find_coordinator_response_v2 = at_version(decode_find_coordinator_response_v1, 2)
 
 
-def decode_find_coordinator_response_v2(buf: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
-    try:
-        throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
-        pos += 8
-        error_message = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-        node_id, n = unpack_ih(buf, pos)
-        pos += 6
-        if n < 0:
-            raise BadField("host")
-        host = buf[pos : (pos := pos + n)].decode()
-        (port,) = unpack_i(buf, pos)
-        pos += 4
-        return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", 2, buf, pos) from None
-
-
-def encode_find_coordinator_response_v2(msg: FindCoordinatorResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.coordinators:
-            raise not_in_version("coordinators")
-        text = msg.error_message
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_ihh(msg.throttle_time_ms, msg.error_code, n)
-        out += raw
-        raw = msg.host.encode()
-        out += pack_ih(msg.node_id, len(raw))
-        out += raw
-        out += pack_i(msg.port)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorResponse", 2) from error
-
-
-def decode_find_coordinator_response_v3(buf: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
+def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[FindCoordinatorResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -462,10 +267,102 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int) -> tuple[FindCoord
             pos = skip_tags(buf, pos - 1)
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", 3, buf, pos) from None
+        raise decode_failure(error, "FindCoordinatorResponse", version, buf, pos) from None
 
 
-def encode_find_coordinator_response_v3(msg: FindCoordinatorResponse, out: bytearray) -> None:
+def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FindCoordinatorResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        coordinators: list[Coordinator]
+        if n < 0:
+            raise BadField("coordinators")
+        if n * 14 > len(buf) - pos:
+            raise ShortField("coordinators", n)
+        coordinators = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("coordinators.key")
+            coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
+            coordinators_node_id, n = unpack_iB(buf, pos)
+            pos += 5
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("coordinators.host")
+            coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
+            coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
+            pos += 7
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            coordinators.append(Coordinator(coordinators_key, coordinators_node_id, coordinators_host, coordinators_port, coordinators_error_code, coordinators_error_message))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "FindCoordinatorResponse", version, buf, pos) from None
+
+
+decode_find_coordinator_response_v5 = at_version(decode_find_coordinator_response_v4, 5)
+
+
+decode_find_coordinator_response_v6 = at_version(decode_find_coordinator_response_v4, 6)
+
+
+def encode_find_coordinator_response_v0(msg: FindCoordinatorResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.coordinators:
+            raise not_in_version("coordinators")
+        raw = msg.host.encode()
+        out += pack_hih(msg.error_code, msg.node_id, len(raw))
+        out += raw
+        out += pack_i(msg.port)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "FindCoordinatorResponse", version) from error
+
+
+def encode_find_coordinator_response_v1(msg: FindCoordinatorResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.coordinators:
+            raise not_in_version("coordinators")
+        text = msg.error_message
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ihh(msg.throttle_time_ms, msg.error_code, n)
+        out += raw
+        raw = msg.host.encode()
+        out += pack_ih(msg.node_id, len(raw))
+        out += raw
+        out += pack_i(msg.port)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "FindCoordinatorResponse", version) from error
+
+
+encode_find_coordinator_response_v2 = at_version(encode_find_coordinator_response_v1, 2)
+
+
+def encode_find_coordinator_response_v3(msg: FindCoordinatorResponse, out: bytearray, version: int = 3) -> None:
     start = len(out)
     try:
         if msg.coordinators:
@@ -493,57 +390,10 @@ def encode_find_coordinator_response_v3(msg: FindCoordinatorResponse, out: bytea
         out += pack_ix(msg.port)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "FindCoordinatorResponse", 3) from error
+        raise encode_failure(error, "FindCoordinatorResponse", version) from error
 
 
-def decode_find_coordinator_response_v4(buf: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        coordinators: list[Coordinator]
-        if n < 0:
-            raise BadField("coordinators")
-        if n * 14 > len(buf) - pos:
-            raise ShortField("coordinators", n)
-        coordinators = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinators.key")
-            coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
-            coordinators_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinators.host")
-            coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
-            coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
-            pos += 7
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            coordinators.append(Coordinator(coordinators_key, coordinators_node_id, coordinators_host, coordinators_port, coordinators_error_code, coordinators_error_message))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", 4, buf, pos) from None
-
-
-def encode_find_coordinator_response_v4(msg: FindCoordinatorResponse, out: bytearray) -> None:
+def encode_find_coordinator_response_v4(msg: FindCoordinatorResponse, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         if msg.error_code:
@@ -593,207 +443,13 @@ def encode_find_coordinator_response_v4(msg: FindCoordinatorResponse, out: bytea
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "FindCoordinatorResponse", 4) from error
+        raise encode_failure(error, "FindCoordinatorResponse", version) from error
 
 
-def decode_find_coordinator_response_v5(buf: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        coordinators: list[Coordinator]
-        if n < 0:
-            raise BadField("coordinators")
-        if n * 14 > len(buf) - pos:
-            raise ShortField("coordinators", n)
-        coordinators = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinators.key")
-            coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
-            coordinators_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinators.host")
-            coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
-            coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
-            pos += 7
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            coordinators.append(Coordinator(coordinators_key, coordinators_node_id, coordinators_host, coordinators_port, coordinators_error_code, coordinators_error_message))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", 5, buf, pos) from None
+encode_find_coordinator_response_v5 = at_version(encode_find_coordinator_response_v4, 5)
 
 
-def encode_find_coordinator_response_v5(msg: FindCoordinatorResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.error_code:
-            raise not_in_version("error_code")
-        if msg.node_id:
-            raise not_in_version("node_id")
-        if msg.host:
-            raise not_in_version("host")
-        if msg.port:
-            raise not_in_version("port")
-        coordinators = msg.coordinators
-        n = len(coordinators) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for coordinators_item in coordinators:
-            raw = coordinators_item.key.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = coordinators_item.host.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(coordinators_item.node_id, n)
-            else:
-                out += pack_i(coordinators_item.node_id)
-                out += write_string_size(n)
-            out += raw
-            text = coordinators_item.error_message
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_ihB(coordinators_item.port, coordinators_item.error_code, n)
-            else:
-                out += pack_ih(coordinators_item.port, coordinators_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorResponse", 5) from error
-
-
-def decode_find_coordinator_response_v6(buf: bytes, pos: int) -> tuple[FindCoordinatorResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        coordinators: list[Coordinator]
-        if n < 0:
-            raise BadField("coordinators")
-        if n * 14 > len(buf) - pos:
-            raise ShortField("coordinators", n)
-        coordinators = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinators.key")
-            coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
-            coordinators_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinators.host")
-            coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
-            coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
-            pos += 7
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            coordinators.append(Coordinator(coordinators_key, coordinators_node_id, coordinators_host, coordinators_port, coordinators_error_code, coordinators_error_message))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", 6, buf, pos) from None
-
-
-def encode_find_coordinator_response_v6(msg: FindCoordinatorResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.error_code:
-            raise not_in_version("error_code")
-        if msg.node_id:
-            raise not_in_version("node_id")
-        if msg.host:
-            raise not_in_version("host")
-        if msg.port:
-            raise not_in_version("port")
-        coordinators = msg.coordinators
-        n = len(coordinators) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for coordinators_item in coordinators:
-            raw = coordinators_item.key.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = coordinators_item.host.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(coordinators_item.node_id, n)
-            else:
-                out += pack_i(coordinators_item.node_id)
-                out += write_string_size(n)
-            out += raw
-            text = coordinators_item.error_message
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_ihB(coordinators_item.port, coordinators_item.error_code, n)
-            else:
-                out += pack_ih(coordinators_item.port, coordinators_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "FindCoordinatorResponse", 6) from error
+encode_find_coordinator_response_v6 = at_version(encode_find_coordinator_response_v4, 6)
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

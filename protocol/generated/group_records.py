@@ -21,6 +21,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     read_uvarint,
@@ -61,7 +62,7 @@ unpack_qih = Struct(">qih").unpack_from
 unpack_qq = Struct(">qq").unpack_from
 
 
-def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int) -> tuple[LegacyOffsetCommitKey, int]:
+def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitKey, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -77,10 +78,10 @@ def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int) -> tuple[LegacyOffs
         pos += 4
         return LegacyOffsetCommitKey(group, topic, partition), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LegacyOffsetCommitKey", 0, buf, pos) from None
+        raise decode_failure(error, "LegacyOffsetCommitKey", version, buf, pos) from None
 
 
-def encode_legacy_offset_commit_key_v0(msg: LegacyOffsetCommitKey, out: bytearray) -> None:
+def encode_legacy_offset_commit_key_v0(msg: LegacyOffsetCommitKey, out: bytearray, version: int = 0) -> None:
     start = len(out)
     try:
         raw = msg.group.encode()
@@ -92,10 +93,10 @@ def encode_legacy_offset_commit_key_v0(msg: LegacyOffsetCommitKey, out: bytearra
         out += pack_i(msg.partition)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "LegacyOffsetCommitKey", 0) from error
+        raise encode_failure(error, "LegacyOffsetCommitKey", version) from error
 
 
-def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int) -> tuple[LegacyOffsetCommitValue, int]:
+def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitValue, int]:
     try:
         offset, n = unpack_qh(buf, pos)
         pos += 10
@@ -106,10 +107,10 @@ def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int) -> tuple[LegacyOf
         pos += 8
         return LegacyOffsetCommitValue(offset, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LegacyOffsetCommitValue", 0, buf, pos) from None
+        raise decode_failure(error, "LegacyOffsetCommitValue", version, buf, pos) from None
 
 
-def encode_legacy_offset_commit_value_v0(msg: LegacyOffsetCommitValue, out: bytearray) -> None:
+def encode_legacy_offset_commit_value_v0(msg: LegacyOffsetCommitValue, out: bytearray, version: int = 0) -> None:
     start = len(out)
     try:
         raw = msg.metadata.encode()
@@ -118,10 +119,10 @@ def encode_legacy_offset_commit_value_v0(msg: LegacyOffsetCommitValue, out: byte
         out += pack_q(msg.commit_timestamp)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "LegacyOffsetCommitValue", 0) from error
+        raise encode_failure(error, "LegacyOffsetCommitValue", version) from error
 
 
-def decode_offset_commit_key_v0(buf: bytes, pos: int) -> tuple[OffsetCommitKey, int]:
+def decode_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetCommitKey, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -137,10 +138,10 @@ def decode_offset_commit_key_v0(buf: bytes, pos: int) -> tuple[OffsetCommitKey, 
         pos += 4
         return OffsetCommitKey(group, topic, partition), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitKey", 0, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitKey", version, buf, pos) from None
 
 
-def encode_offset_commit_key_v0(msg: OffsetCommitKey, out: bytearray) -> None:
+def encode_offset_commit_key_v0(msg: OffsetCommitKey, out: bytearray, version: int = 0) -> None:
     start = len(out)
     try:
         raw = msg.group.encode()
@@ -152,10 +153,10 @@ def encode_offset_commit_key_v0(msg: OffsetCommitKey, out: bytearray) -> None:
         out += pack_i(msg.partition)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "OffsetCommitKey", 0) from error
+        raise encode_failure(error, "OffsetCommitKey", version) from error
 
 
-def decode_offset_commit_value_v0(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetCommitValue, int]:
     try:
         offset, n = unpack_qh(buf, pos)
         pos += 10
@@ -166,22 +167,10 @@ def decode_offset_commit_value_v0(buf: bytes, pos: int) -> tuple[OffsetCommitVal
         pos += 8
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", 0, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitValue", version, buf, pos) from None
 
 
-def encode_offset_commit_value_v0(msg: OffsetCommitValue, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.metadata.encode()
-        out += pack_qh(msg.offset, len(raw))
-        out += raw
-        out += pack_q(msg.commit_timestamp)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitValue", 0) from error
-
-
-def decode_offset_commit_value_v1(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+def decode_offset_commit_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetCommitValue, int]:
     try:
         offset, n = unpack_qh(buf, pos)
         pos += 10
@@ -192,48 +181,13 @@ def decode_offset_commit_value_v1(buf: bytes, pos: int) -> tuple[OffsetCommitVal
         pos += 16
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp, expire_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", 1, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitValue", version, buf, pos) from None
 
 
-def encode_offset_commit_value_v1(msg: OffsetCommitValue, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.metadata.encode()
-        out += pack_qh(msg.offset, len(raw))
-        out += raw
-        out += pack_qq(msg.commit_timestamp, msg.expire_timestamp)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitValue", 1) from error
+decode_offset_commit_value_v2 = at_version(decode_offset_commit_value_v0, 2)
 
 
-def decode_offset_commit_value_v2(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
-    try:
-        offset, n = unpack_qh(buf, pos)
-        pos += 10
-        if n < 0:
-            raise BadField("metadata")
-        metadata = buf[pos : (pos := pos + n)].decode()
-        (commit_timestamp,) = unpack_q(buf, pos)
-        pos += 8
-        return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", 2, buf, pos) from None
-
-
-def encode_offset_commit_value_v2(msg: OffsetCommitValue, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.metadata.encode()
-        out += pack_qh(msg.offset, len(raw))
-        out += raw
-        out += pack_q(msg.commit_timestamp)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitValue", 2) from error
-
-
-def decode_offset_commit_value_v3(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetCommitValue, int]:
     try:
         offset, leader_epoch, n = unpack_qih(buf, pos)
         pos += 14
@@ -244,22 +198,10 @@ def decode_offset_commit_value_v3(buf: bytes, pos: int) -> tuple[OffsetCommitVal
         pos += 8
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", 3, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitValue", version, buf, pos) from None
 
 
-def encode_offset_commit_value_v3(msg: OffsetCommitValue, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.metadata.encode()
-        out += pack_qih(msg.offset, msg.leader_epoch, len(raw))
-        out += raw
-        out += pack_q(msg.commit_timestamp)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitValue", 3) from error
-
-
-def decode_offset_commit_value_v4(buf: bytes, pos: int) -> tuple[OffsetCommitValue, int]:
+def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tuple[OffsetCommitValue, int]:
     try:
         offset, leader_epoch, n = unpack_qiB(buf, pos)
         pos += 13
@@ -288,10 +230,49 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int) -> tuple[OffsetCommitVal
                     raise BadField("tagged fields", "a size is not that of its content")
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp, -1, topic_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", 4, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitValue", version, buf, pos) from None
 
 
-def encode_offset_commit_value_v4(msg: OffsetCommitValue, out: bytearray) -> None:
+def encode_offset_commit_value_v0(msg: OffsetCommitValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        out += pack_qh(msg.offset, len(raw))
+        out += raw
+        out += pack_q(msg.commit_timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitValue", version) from error
+
+
+def encode_offset_commit_value_v1(msg: OffsetCommitValue, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        out += pack_qh(msg.offset, len(raw))
+        out += raw
+        out += pack_qq(msg.commit_timestamp, msg.expire_timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitValue", version) from error
+
+
+encode_offset_commit_value_v2 = at_version(encode_offset_commit_value_v0, 2)
+
+
+def encode_offset_commit_value_v3(msg: OffsetCommitValue, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        raw = msg.metadata.encode()
+        out += pack_qih(msg.offset, msg.leader_epoch, len(raw))
+        out += raw
+        out += pack_q(msg.commit_timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitValue", version) from error
+
+
+def encode_offset_commit_value_v4(msg: OffsetCommitValue, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         raw = msg.metadata.encode()
@@ -314,10 +295,10 @@ def encode_offset_commit_value_v4(msg: OffsetCommitValue, out: bytearray) -> Non
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "OffsetCommitValue", 4) from error
+        raise encode_failure(error, "OffsetCommitValue", version) from error
 
 
-def decode_group_metadata_key_v0(buf: bytes, pos: int) -> tuple[GroupMetadataKey, int]:
+def decode_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[GroupMetadataKey, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -328,10 +309,10 @@ def decode_group_metadata_key_v0(buf: bytes, pos: int) -> tuple[GroupMetadataKey
             raise IndexError
         return GroupMetadataKey(group), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataKey", 0, buf, pos) from None
+        raise decode_failure(error, "GroupMetadataKey", version, buf, pos) from None
 
 
-def encode_group_metadata_key_v0(msg: GroupMetadataKey, out: bytearray) -> None:
+def encode_group_metadata_key_v0(msg: GroupMetadataKey, out: bytearray, version: int = 0) -> None:
     start = len(out)
     try:
         raw = msg.group.encode()
@@ -339,10 +320,10 @@ def encode_group_metadata_key_v0(msg: GroupMetadataKey, out: bytearray) -> None:
         out += raw
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "GroupMetadataKey", 0) from error
+        raise encode_failure(error, "GroupMetadataKey", version) from error
 
 
-def decode_group_metadata_value_v0(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[GroupMetadataValue, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -394,55 +375,10 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int) -> tuple[GroupMetadataV
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", 0, buf, pos) from None
+        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
 
 
-def encode_group_metadata_value_v0(msg: GroupMetadataValue, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        text = msg.protocol
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_ih(msg.generation, n)
-        out += raw
-        text = msg.leader
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.client_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.client_host.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.subscription
-            out += pack_ii(members_item.session_timeout, len(raw))
-            out += raw
-            raw = members_item.assignment
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "GroupMetadataValue", 0) from error
-
-
-def decode_group_metadata_value_v1(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[GroupMetadataValue, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -494,55 +430,10 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int) -> tuple[GroupMetadataV
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", 1, buf, pos) from None
+        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
 
 
-def encode_group_metadata_value_v1(msg: GroupMetadataValue, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        text = msg.protocol
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_ih(msg.generation, n)
-        out += raw
-        text = msg.leader
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.client_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.client_host.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.subscription
-            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
-            out += raw
-            raw = members_item.assignment
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "GroupMetadataValue", 1) from error
-
-
-def decode_group_metadata_value_v2(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tuple[GroupMetadataValue, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -594,55 +485,10 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int) -> tuple[GroupMetadataV
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", 2, buf, pos) from None
+        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
 
 
-def encode_group_metadata_value_v2(msg: GroupMetadataValue, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        text = msg.protocol
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_ih(msg.generation, n)
-        out += raw
-        text = msg.leader
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        members = msg.members
-        out += pack_qi(msg.current_state_timestamp, len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.client_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.client_host.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.subscription
-            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
-            out += raw
-            raw = members_item.assignment
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "GroupMetadataValue", 2) from error
-
-
-def decode_group_metadata_value_v3(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tuple[GroupMetadataValue, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -697,63 +543,10 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int) -> tuple[GroupMetadataV
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", 3, buf, pos) from None
+        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
 
 
-def encode_group_metadata_value_v3(msg: GroupMetadataValue, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        text = msg.protocol
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_ih(msg.generation, n)
-        out += raw
-        text = msg.leader
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        members = msg.members
-        out += pack_qi(msg.current_state_timestamp, len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            text = members_item.group_instance_id
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_h(n)
-            out += raw
-            raw = members_item.client_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.client_host.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.subscription
-            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
-            out += raw
-            raw = members_item.assignment
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "GroupMetadataValue", 3) from error
-
-
-def decode_group_metadata_value_v4(buf: bytes, pos: int) -> tuple[GroupMetadataValue, int]:
+def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tuple[GroupMetadataValue, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -835,10 +628,198 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int) -> tuple[GroupMetadataV
             pos = skip_tags(buf, pos - 1)
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", 4, buf, pos) from None
+        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
 
 
-def encode_group_metadata_value_v4(msg: GroupMetadataValue, out: bytearray) -> None:
+def encode_group_metadata_value_v0(msg: GroupMetadataValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ih(msg.generation, n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.subscription
+            out += pack_ii(members_item.session_timeout, len(raw))
+            out += raw
+            raw = members_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", version) from error
+
+
+def encode_group_metadata_value_v1(msg: GroupMetadataValue, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ih(msg.generation, n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.subscription
+            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
+            out += raw
+            raw = members_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", version) from error
+
+
+def encode_group_metadata_value_v2(msg: GroupMetadataValue, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ih(msg.generation, n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        members = msg.members
+        out += pack_qi(msg.current_state_timestamp, len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.subscription
+            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
+            out += raw
+            raw = members_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", version) from error
+
+
+def encode_group_metadata_value_v3(msg: GroupMetadataValue, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        text = msg.protocol
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ih(msg.generation, n)
+        out += raw
+        text = msg.leader
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        members = msg.members
+        out += pack_qi(msg.current_state_timestamp, len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_h(n)
+            out += raw
+            raw = members_item.client_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.client_host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.subscription
+            out += pack_iii(members_item.rebalance_timeout, members_item.session_timeout, len(raw))
+            out += raw
+            raw = members_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "GroupMetadataValue", version) from error
+
+
+def encode_group_metadata_value_v4(msg: GroupMetadataValue, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         raw = msg.protocol_type.encode()
@@ -930,7 +911,7 @@ def encode_group_metadata_value_v4(msg: GroupMetadataValue, out: bytearray) -> N
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "GroupMetadataValue", 4) from error
+        raise encode_failure(error, "GroupMetadataValue", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

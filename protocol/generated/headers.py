@@ -18,7 +18,7 @@ unpack_i = Struct(">i").unpack_from
 unpack_iB = Struct(">iB").unpack_from
 
 
-def decode_request_header_v1(buf: bytes, pos: int) -> tuple[RequestHeader, int]:
+def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[RequestHeader, int]:
     try:
         request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
         pos += 10
@@ -27,10 +27,24 @@ def decode_request_header_v1(buf: bytes, pos: int) -> tuple[RequestHeader, int]:
             raise IndexError
         return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "RequestHeader", 1, buf, pos) from None
+        raise decode_failure(error, "RequestHeader", version, buf, pos) from None
 
 
-def encode_request_header_v1(msg: RequestHeader, out: bytearray) -> None:
+def decode_request_header_v2(buf: bytes, pos: int, version: int = 2) -> tuple[RequestHeader, int]:
+    try:
+        request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
+        pos += 10
+        client_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "RequestHeader", version, buf, pos) from None
+
+
+def encode_request_header_v1(msg: RequestHeader, out: bytearray, version: int = 1) -> None:
     start = len(out)
     try:
         text = msg.client_id
@@ -43,24 +57,10 @@ def encode_request_header_v1(msg: RequestHeader, out: bytearray) -> None:
         out += raw
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "RequestHeader", 1) from error
+        raise encode_failure(error, "RequestHeader", version) from error
 
 
-def decode_request_header_v2(buf: bytes, pos: int) -> tuple[RequestHeader, int]:
-    try:
-        request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
-        pos += 10
-        client_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "RequestHeader", 2, buf, pos) from None
-
-
-def encode_request_header_v2(msg: RequestHeader, out: bytearray) -> None:
+def encode_request_header_v2(msg: RequestHeader, out: bytearray, version: int = 2) -> None:
     start = len(out)
     try:
         text = msg.client_id
@@ -74,28 +74,19 @@ def encode_request_header_v2(msg: RequestHeader, out: bytearray) -> None:
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "RequestHeader", 2) from error
+        raise encode_failure(error, "RequestHeader", version) from error
 
 
-def decode_response_header_v0(buf: bytes, pos: int) -> tuple[ResponseHeader, int]:
+def decode_response_header_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ResponseHeader, int]:
     try:
         (correlation_id,) = unpack_i(buf, pos)
         pos += 4
         return ResponseHeader(correlation_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ResponseHeader", 0, buf, pos) from None
+        raise decode_failure(error, "ResponseHeader", version, buf, pos) from None
 
 
-def encode_response_header_v0(msg: ResponseHeader, out: bytearray) -> None:
-    start = len(out)
-    try:
-        out += pack_i(msg.correlation_id)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ResponseHeader", 0) from error
-
-
-def decode_response_header_v1(buf: bytes, pos: int) -> tuple[ResponseHeader, int]:
+def decode_response_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ResponseHeader, int]:
     try:
         correlation_id, n = unpack_iB(buf, pos)
         pos += 5
@@ -103,16 +94,25 @@ def decode_response_header_v1(buf: bytes, pos: int) -> tuple[ResponseHeader, int
             pos = skip_tags(buf, pos - 1)
         return ResponseHeader(correlation_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ResponseHeader", 1, buf, pos) from None
+        raise decode_failure(error, "ResponseHeader", version, buf, pos) from None
 
 
-def encode_response_header_v1(msg: ResponseHeader, out: bytearray) -> None:
+def encode_response_header_v0(msg: ResponseHeader, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        out += pack_i(msg.correlation_id)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ResponseHeader", version) from error
+
+
+def encode_response_header_v1(msg: ResponseHeader, out: bytearray, version: int = 1) -> None:
     start = len(out)
     try:
         out += pack_ix(msg.correlation_id)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ResponseHeader", 1) from error
+        raise encode_failure(error, "ResponseHeader", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

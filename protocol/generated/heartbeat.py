@@ -12,6 +12,7 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -31,7 +32,7 @@ unpack_ih = Struct(">ih").unpack_from
 unpack_ihB = Struct(">ihB").unpack_from
 
 
-def decode_heartbeat_request_v0(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
+def decode_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[HeartbeatRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -47,96 +48,16 @@ def decode_heartbeat_request_v0(buf: bytes, pos: int) -> tuple[HeartbeatRequest,
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatRequest", 0, buf, pos) from None
+        raise decode_failure(error, "HeartbeatRequest", version, buf, pos) from None
 
 
-def encode_heartbeat_request_v0(msg: HeartbeatRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id, len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "HeartbeatRequest", 0) from error
+decode_heartbeat_request_v1 = at_version(decode_heartbeat_request_v0, 1)
 
 
-def decode_heartbeat_request_v1(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        generation_id, n = unpack_ih(buf, pos)
-        pos += 6
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        if pos > len(buf):
-            raise IndexError
-        return HeartbeatRequest(group_id, generation_id, member_id), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatRequest", 1, buf, pos) from None
+decode_heartbeat_request_v2 = at_version(decode_heartbeat_request_v0, 2)
 
 
-def encode_heartbeat_request_v1(msg: HeartbeatRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id, len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "HeartbeatRequest", 1) from error
-
-
-def decode_heartbeat_request_v2(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        generation_id, n = unpack_ih(buf, pos)
-        pos += 6
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        if pos > len(buf):
-            raise IndexError
-        return HeartbeatRequest(group_id, generation_id, member_id), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatRequest", 2, buf, pos) from None
-
-
-def encode_heartbeat_request_v2(msg: HeartbeatRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id, len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "HeartbeatRequest", 2) from error
-
-
-def decode_heartbeat_request_v3(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
+def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[HeartbeatRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -155,32 +76,10 @@ def decode_heartbeat_request_v3(buf: bytes, pos: int) -> tuple[HeartbeatRequest,
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatRequest", 3, buf, pos) from None
+        raise decode_failure(error, "HeartbeatRequest", version, buf, pos) from None
 
 
-def encode_heartbeat_request_v3(msg: HeartbeatRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id, len(raw))
-        out += raw
-        text = msg.group_instance_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "HeartbeatRequest", 3) from error
-
-
-def decode_heartbeat_request_v4(buf: bytes, pos: int) -> tuple[HeartbeatRequest, int]:
+def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[HeartbeatRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -207,10 +106,54 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int) -> tuple[HeartbeatRequest,
             pos = skip_tags(buf, pos - 1)
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatRequest", 4, buf, pos) from None
+        raise decode_failure(error, "HeartbeatRequest", version, buf, pos) from None
 
 
-def encode_heartbeat_request_v4(msg: HeartbeatRequest, out: bytearray) -> None:
+def encode_heartbeat_request_v0(msg: HeartbeatRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id, len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatRequest", version) from error
+
+
+encode_heartbeat_request_v1 = at_version(encode_heartbeat_request_v0, 1)
+
+
+encode_heartbeat_request_v2 = at_version(encode_heartbeat_request_v0, 2)
+
+
+def encode_heartbeat_request_v3(msg: HeartbeatRequest, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id, len(raw))
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatRequest", version) from error
+
+
+def encode_heartbeat_request_v4(msg: HeartbeatRequest, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         raw = msg.group_id.encode()
@@ -242,82 +185,34 @@ def encode_heartbeat_request_v4(msg: HeartbeatRequest, out: bytearray) -> None:
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "HeartbeatRequest", 4) from error
+        raise encode_failure(error, "HeartbeatRequest", version) from error
 
 
-def decode_heartbeat_response_v0(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
+def decode_heartbeat_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[HeartbeatResponse, int]:
     try:
         (error_code,) = unpack_h(buf, pos)
         pos += 2
         return HeartbeatResponse(0, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatResponse", 0, buf, pos) from None
+        raise decode_failure(error, "HeartbeatResponse", version, buf, pos) from None
 
 
-def encode_heartbeat_response_v0(msg: HeartbeatResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        out += pack_h(msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "HeartbeatResponse", 0) from error
-
-
-def decode_heartbeat_response_v1(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
+def decode_heartbeat_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[HeartbeatResponse, int]:
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
         return HeartbeatResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatResponse", 1, buf, pos) from None
+        raise decode_failure(error, "HeartbeatResponse", version, buf, pos) from None
 
 
-def encode_heartbeat_response_v1(msg: HeartbeatResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        out += pack_ih(msg.throttle_time_ms, msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "HeartbeatResponse", 1) from error
+decode_heartbeat_response_v2 = at_version(decode_heartbeat_response_v1, 2)
 
 
-def decode_heartbeat_response_v2(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
-    try:
-        throttle_time_ms, error_code = unpack_ih(buf, pos)
-        pos += 6
-        return HeartbeatResponse(throttle_time_ms, error_code), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatResponse", 2, buf, pos) from None
+decode_heartbeat_response_v3 = at_version(decode_heartbeat_response_v1, 3)
 
 
-def encode_heartbeat_response_v2(msg: HeartbeatResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        out += pack_ih(msg.throttle_time_ms, msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "HeartbeatResponse", 2) from error
-
-
-def decode_heartbeat_response_v3(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
-    try:
-        throttle_time_ms, error_code = unpack_ih(buf, pos)
-        pos += 6
-        return HeartbeatResponse(throttle_time_ms, error_code), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatResponse", 3, buf, pos) from None
-
-
-def encode_heartbeat_response_v3(msg: HeartbeatResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        out += pack_ih(msg.throttle_time_ms, msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "HeartbeatResponse", 3) from error
-
-
-def decode_heartbeat_response_v4(buf: bytes, pos: int) -> tuple[HeartbeatResponse, int]:
+def decode_heartbeat_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[HeartbeatResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -325,16 +220,40 @@ def decode_heartbeat_response_v4(buf: bytes, pos: int) -> tuple[HeartbeatRespons
             pos = skip_tags(buf, pos - 1)
         return HeartbeatResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatResponse", 4, buf, pos) from None
+        raise decode_failure(error, "HeartbeatResponse", version, buf, pos) from None
 
 
-def encode_heartbeat_response_v4(msg: HeartbeatResponse, out: bytearray) -> None:
+def encode_heartbeat_response_v0(msg: HeartbeatResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        out += pack_h(msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatResponse", version) from error
+
+
+def encode_heartbeat_response_v1(msg: HeartbeatResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        out += pack_ih(msg.throttle_time_ms, msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "HeartbeatResponse", version) from error
+
+
+encode_heartbeat_response_v2 = at_version(encode_heartbeat_response_v1, 2)
+
+
+encode_heartbeat_response_v3 = at_version(encode_heartbeat_response_v1, 3)
+
+
+def encode_heartbeat_response_v4(msg: HeartbeatResponse, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         out += pack_ihx(msg.throttle_time_ms, msg.error_code)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "HeartbeatResponse", 4) from error
+        raise encode_failure(error, "HeartbeatResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

@@ -13,6 +13,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -45,7 +46,7 @@ unpack_iiB = Struct(">iiB").unpack_from
 unpack_iih = Struct(">iih").unpack_from
 
 
-def decode_join_group_request_v0(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
+def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -86,38 +87,10 @@ def decode_join_group_request_v0(buf: bytes, pos: int) -> tuple[JoinGroupRequest
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, -1, member_id, None, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 0, buf, pos) from None
+        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
 
 
-def encode_join_group_request_v0(msg: JoinGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.session_timeout_ms, len(raw))
-        out += raw
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        protocols = msg.protocols
-        out += pack_i(len(protocols))
-        for protocols_item in protocols:
-            raw = protocols_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = protocols_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 0) from error
-
-
-def decode_join_group_request_v1(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
+def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[JoinGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -158,254 +131,19 @@ def decode_join_group_request_v1(buf: bytes, pos: int) -> tuple[JoinGroupRequest
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 1, buf, pos) from None
+        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
 
 
-def encode_join_group_request_v1(msg: JoinGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_iih(msg.session_timeout_ms, msg.rebalance_timeout_ms, len(raw))
-        out += raw
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        protocols = msg.protocols
-        out += pack_i(len(protocols))
-        for protocols_item in protocols:
-            raw = protocols_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = protocols_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 1) from error
+decode_join_group_request_v2 = at_version(decode_join_group_request_v1, 2)
 
 
-def decode_join_group_request_v2(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
-        pos += 10
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("protocols", n)
-        protocols = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n)]
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
-        if pos > len(buf):
-            raise IndexError
-        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 2, buf, pos) from None
+decode_join_group_request_v3 = at_version(decode_join_group_request_v1, 3)
 
 
-def encode_join_group_request_v2(msg: JoinGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_iih(msg.session_timeout_ms, msg.rebalance_timeout_ms, len(raw))
-        out += raw
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        protocols = msg.protocols
-        out += pack_i(len(protocols))
-        for protocols_item in protocols:
-            raw = protocols_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = protocols_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 2) from error
+decode_join_group_request_v4 = at_version(decode_join_group_request_v1, 4)
 
 
-def decode_join_group_request_v3(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
-        pos += 10
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("protocols", n)
-        protocols = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n)]
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
-        if pos > len(buf):
-            raise IndexError
-        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 3, buf, pos) from None
-
-
-def encode_join_group_request_v3(msg: JoinGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_iih(msg.session_timeout_ms, msg.rebalance_timeout_ms, len(raw))
-        out += raw
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        protocols = msg.protocols
-        out += pack_i(len(protocols))
-        for protocols_item in protocols:
-            raw = protocols_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = protocols_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 3) from error
-
-
-def decode_join_group_request_v4(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
-        pos += 10
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("protocols", n)
-        protocols = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n)]
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
-        if pos > len(buf):
-            raise IndexError
-        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 4, buf, pos) from None
-
-
-def encode_join_group_request_v4(msg: JoinGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_iih(msg.session_timeout_ms, msg.rebalance_timeout_ms, len(raw))
-        out += raw
-        raw = msg.protocol_type.encode()
-        out += pack_h(len(raw))
-        out += raw
-        protocols = msg.protocols
-        out += pack_i(len(protocols))
-        for protocols_item in protocols:
-            raw = protocols_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = protocols_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 4) from error
-
-
-def decode_join_group_request_v5(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
+def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[JoinGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -449,10 +187,222 @@ def decode_join_group_request_v5(buf: bytes, pos: int) -> tuple[JoinGroupRequest
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 5, buf, pos) from None
+        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
 
 
-def encode_join_group_request_v5(msg: JoinGroupRequest, out: bytearray) -> None:
+def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[JoinGroupRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
+        pos += 9
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("protocol_type")
+        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        protocols: list[JoinGroupRequestProtocol]
+        if n < 0:
+            raise BadField("protocols")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("protocols", n)
+        protocols = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("protocols.name")
+            protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("protocols.metadata")
+            protocols_metadata = buf[pos : (pos := pos + n - 1)]
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
+
+
+decode_join_group_request_v7 = at_version(decode_join_group_request_v6, 7)
+
+
+def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[JoinGroupRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("group_id")
+        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
+        pos += 9
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("member_id")
+        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        if n == 0:
+            raise BadField("protocol_type")
+        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        protocols: list[JoinGroupRequestProtocol]
+        if n < 0:
+            raise BadField("protocols")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("protocols", n)
+        protocols = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("protocols.name")
+            protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("protocols.metadata")
+            protocols_metadata = buf[pos : (pos := pos + n - 1)]
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, reason), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
+
+
+decode_join_group_request_v9 = at_version(decode_join_group_request_v8, 9)
+
+
+def encode_join_group_request_v0(msg: JoinGroupRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.session_timeout_ms, len(raw))
+        out += raw
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        protocols = msg.protocols
+        out += pack_i(len(protocols))
+        for protocols_item in protocols:
+            raw = protocols_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = protocols_item.metadata
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "JoinGroupRequest", version) from error
+
+
+def encode_join_group_request_v1(msg: JoinGroupRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_iih(msg.session_timeout_ms, msg.rebalance_timeout_ms, len(raw))
+        out += raw
+        raw = msg.protocol_type.encode()
+        out += pack_h(len(raw))
+        out += raw
+        protocols = msg.protocols
+        out += pack_i(len(protocols))
+        for protocols_item in protocols:
+            raw = protocols_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = protocols_item.metadata
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "JoinGroupRequest", version) from error
+
+
+encode_join_group_request_v2 = at_version(encode_join_group_request_v1, 2)
+
+
+encode_join_group_request_v3 = at_version(encode_join_group_request_v1, 3)
+
+
+encode_join_group_request_v4 = at_version(encode_join_group_request_v1, 4)
+
+
+def encode_join_group_request_v5(msg: JoinGroupRequest, out: bytearray, version: int = 5) -> None:
     start = len(out)
     try:
         raw = msg.group_id.encode()
@@ -483,78 +433,10 @@ def encode_join_group_request_v5(msg: JoinGroupRequest, out: bytearray) -> None:
             out += raw
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 5) from error
+        raise encode_failure(error, "JoinGroupRequest", version) from error
 
 
-def decode_join_group_request_v6(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
-        session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
-        pos += 9
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("protocols", n)
-        protocols = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 6, buf, pos) from None
-
-
-def encode_join_group_request_v6(msg: JoinGroupRequest, out: bytearray) -> None:
+def encode_join_group_request_v6(msg: JoinGroupRequest, out: bytearray, version: int = 6) -> None:
     start = len(out)
     try:
         raw = msg.group_id.encode()
@@ -615,215 +497,13 @@ def encode_join_group_request_v6(msg: JoinGroupRequest, out: bytearray) -> None:
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 6) from error
+        raise encode_failure(error, "JoinGroupRequest", version) from error
 
 
-def decode_join_group_request_v7(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
-        session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
-        pos += 9
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("protocols", n)
-        protocols = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 7, buf, pos) from None
+encode_join_group_request_v7 = at_version(encode_join_group_request_v6, 7)
 
 
-def encode_join_group_request_v7(msg: JoinGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.group_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.member_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out += pack_iiB(msg.session_timeout_ms, msg.rebalance_timeout_ms, n)
-        else:
-            out += pack_ii(msg.session_timeout_ms, msg.rebalance_timeout_ms)
-            out += write_string_size(n)
-        out += raw
-        text = msg.group_instance_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.protocol_type.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        protocols = msg.protocols
-        n = len(protocols) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for protocols_item in protocols:
-            raw = protocols_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = protocols_item.metadata
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 7) from error
-
-
-def decode_join_group_request_v8(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
-        session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
-        pos += 9
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("protocols", n)
-        protocols = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, reason), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 8, buf, pos) from None
-
-
-def encode_join_group_request_v8(msg: JoinGroupRequest, out: bytearray) -> None:
+def encode_join_group_request_v8(msg: JoinGroupRequest, out: bytearray, version: int = 8) -> None:
     start = len(out)
     try:
         raw = msg.group_id.encode()
@@ -895,158 +575,13 @@ def encode_join_group_request_v8(msg: JoinGroupRequest, out: bytearray) -> None:
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 8) from error
+        raise encode_failure(error, "JoinGroupRequest", version) from error
 
 
-def decode_join_group_request_v9(buf: bytes, pos: int) -> tuple[JoinGroupRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
-        session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
-        pos += 9
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("protocols", n)
-        protocols = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, reason), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", 9, buf, pos) from None
+encode_join_group_request_v9 = at_version(encode_join_group_request_v8, 9)
 
 
-def encode_join_group_request_v9(msg: JoinGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.group_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.member_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out += pack_iiB(msg.session_timeout_ms, msg.rebalance_timeout_ms, n)
-        else:
-            out += pack_ii(msg.session_timeout_ms, msg.rebalance_timeout_ms)
-            out += write_string_size(n)
-        out += raw
-        text = msg.group_instance_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.protocol_type.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        protocols = msg.protocols
-        n = len(protocols) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for protocols_item in protocols:
-            raw = protocols_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = protocols_item.metadata
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += raw
-            out.append(0)
-        text = msg.reason
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupRequest", 9) from error
-
-
-def decode_join_group_response_v0(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
+def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupResponse, int]:
     try:
         error_code, generation_id, n = unpack_hih(buf, pos)
         pos += 8
@@ -1087,114 +622,13 @@ def decode_join_group_response_v0(buf: bytes, pos: int) -> tuple[JoinGroupRespon
             raise IndexError
         return JoinGroupResponse(0, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 0, buf, pos) from None
+        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
 
 
-def encode_join_group_response_v0(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        if msg.protocol_name is None:
-            raise BadField("protocol_name")
-        raw = msg.protocol_name.encode()
-        out += pack_hih(msg.error_code, msg.generation_id, len(raw))
-        out += raw
-        raw = msg.leader.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 0) from error
+decode_join_group_response_v1 = at_version(decode_join_group_response_v0, 1)
 
 
-def decode_join_group_response_v1(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
-    try:
-        error_code, generation_id, n = unpack_hih(buf, pos)
-        pos += 8
-        if n < 0:
-            raise BadField("protocol_name")
-        protocol_name = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("leader")
-        leader = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("members", n)
-        members = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n)]
-            members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
-        if pos > len(buf):
-            raise IndexError
-        return JoinGroupResponse(0, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 1, buf, pos) from None
-
-
-def encode_join_group_response_v1(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        if msg.protocol_name is None:
-            raise BadField("protocol_name")
-        raw = msg.protocol_name.encode()
-        out += pack_hih(msg.error_code, msg.generation_id, len(raw))
-        out += raw
-        raw = msg.leader.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 1) from error
-
-
-def decode_join_group_response_v2(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
+def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[JoinGroupResponse, int]:
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
         pos += 12
@@ -1235,188 +669,16 @@ def decode_join_group_response_v2(buf: bytes, pos: int) -> tuple[JoinGroupRespon
             raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 2, buf, pos) from None
+        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
 
 
-def encode_join_group_response_v2(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        if msg.protocol_name is None:
-            raise BadField("protocol_name")
-        raw = msg.protocol_name.encode()
-        out += pack_ihih(msg.throttle_time_ms, msg.error_code, msg.generation_id, len(raw))
-        out += raw
-        raw = msg.leader.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 2) from error
+decode_join_group_response_v3 = at_version(decode_join_group_response_v2, 3)
 
 
-def decode_join_group_response_v3(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
-    try:
-        throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
-        pos += 12
-        if n < 0:
-            raise BadField("protocol_name")
-        protocol_name = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("leader")
-        leader = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("members", n)
-        members = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n)]
-            members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
-        if pos > len(buf):
-            raise IndexError
-        return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 3, buf, pos) from None
+decode_join_group_response_v4 = at_version(decode_join_group_response_v2, 4)
 
 
-def encode_join_group_response_v3(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        if msg.protocol_name is None:
-            raise BadField("protocol_name")
-        raw = msg.protocol_name.encode()
-        out += pack_ihih(msg.throttle_time_ms, msg.error_code, msg.generation_id, len(raw))
-        out += raw
-        raw = msg.leader.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 3) from error
-
-
-def decode_join_group_response_v4(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
-    try:
-        throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
-        pos += 12
-        if n < 0:
-            raise BadField("protocol_name")
-        protocol_name = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("leader")
-        leader = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("members", n)
-        members = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n)]
-            members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
-        if pos > len(buf):
-            raise IndexError
-        return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 4, buf, pos) from None
-
-
-def encode_join_group_response_v4(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        if msg.protocol_name is None:
-            raise BadField("protocol_name")
-        raw = msg.protocol_name.encode()
-        out += pack_ihih(msg.throttle_time_ms, msg.error_code, msg.generation_id, len(raw))
-        out += raw
-        raw = msg.leader.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = members_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 4) from error
-
-
-def decode_join_group_response_v5(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
+def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[JoinGroupResponse, int]:
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
         pos += 12
@@ -1460,48 +722,10 @@ def decode_join_group_response_v5(buf: bytes, pos: int) -> tuple[JoinGroupRespon
             raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 5, buf, pos) from None
+        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
 
 
-def encode_join_group_response_v5(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        if msg.protocol_name is None:
-            raise BadField("protocol_name")
-        raw = msg.protocol_name.encode()
-        out += pack_ihih(msg.throttle_time_ms, msg.error_code, msg.generation_id, len(raw))
-        out += raw
-        raw = msg.leader.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            text = members_item.group_instance_id
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_h(n)
-            out += raw
-            raw = members_item.metadata
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 5) from error
-
-
-def decode_join_group_response_v6(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
+def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[JoinGroupResponse, int]:
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
         pos += 11
@@ -1566,78 +790,10 @@ def decode_join_group_response_v6(buf: bytes, pos: int) -> tuple[JoinGroupRespon
             pos = skip_tags(buf, pos - 1)
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 6, buf, pos) from None
+        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
 
 
-def encode_join_group_response_v6(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        if msg.protocol_name is None:
-            raise BadField("protocol_name")
-        raw = msg.protocol_name.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out += pack_ihiB(msg.throttle_time_ms, msg.error_code, msg.generation_id, n)
-        else:
-            out += pack_ihi(msg.throttle_time_ms, msg.error_code, msg.generation_id)
-            out += write_string_size(n)
-        out += raw
-        raw = msg.leader.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.member_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        members = msg.members
-        n = len(members) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            text = members_item.group_instance_id
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = members_item.metadata
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 6) from error
-
-
-def decode_join_group_response_v7(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
+def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[JoinGroupResponse, int]:
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
         pos += 11
@@ -1705,243 +861,13 @@ def decode_join_group_response_v7(buf: bytes, pos: int) -> tuple[JoinGroupRespon
             pos = skip_tags(buf, pos - 1)
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 7, buf, pos) from None
+        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
 
 
-def encode_join_group_response_v7(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        text = msg.protocol_type
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out += pack_ihiB(msg.throttle_time_ms, msg.error_code, msg.generation_id, n)
-        else:
-            out += pack_ihi(msg.throttle_time_ms, msg.error_code, msg.generation_id)
-            out += write_string_size(n)
-        out += raw
-        text = msg.protocol_name
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.leader.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.member_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        members = msg.members
-        n = len(members) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            text = members_item.group_instance_id
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = members_item.metadata
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 7) from error
+decode_join_group_response_v8 = at_version(decode_join_group_response_v7, 8)
 
 
-def decode_join_group_response_v8(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
-    try:
-        throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
-        pos += 11
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("leader")
-        leader = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 4 > len(buf) - pos:
-            raise ShortField("members", n)
-        members = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, False, member_id, members), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 8, buf, pos) from None
-
-
-def encode_join_group_response_v8(msg: JoinGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.skip_assignment:
-            raise not_in_version("skip_assignment")
-        text = msg.protocol_type
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out += pack_ihiB(msg.throttle_time_ms, msg.error_code, msg.generation_id, n)
-        else:
-            out += pack_ihi(msg.throttle_time_ms, msg.error_code, msg.generation_id)
-            out += write_string_size(n)
-        out += raw
-        text = msg.protocol_name
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.leader.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.member_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        members = msg.members
-        n = len(members) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            text = members_item.group_instance_id
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = members_item.metadata
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 8) from error
-
-
-def decode_join_group_response_v9(buf: bytes, pos: int) -> tuple[JoinGroupResponse, int]:
+def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[JoinGroupResponse, int]:
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
         pos += 11
@@ -2009,10 +935,269 @@ def decode_join_group_response_v9(buf: bytes, pos: int) -> tuple[JoinGroupRespon
             pos = skip_tags(buf, pos - 1)
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, skip_assignment, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", 9, buf, pos) from None
+        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
 
 
-def encode_join_group_response_v9(msg: JoinGroupResponse, out: bytearray) -> None:
+def encode_join_group_response_v0(msg: JoinGroupResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.skip_assignment:
+            raise not_in_version("skip_assignment")
+        if msg.protocol_name is None:
+            raise BadField("protocol_name")
+        raw = msg.protocol_name.encode()
+        out += pack_hih(msg.error_code, msg.generation_id, len(raw))
+        out += raw
+        raw = msg.leader.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.metadata
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "JoinGroupResponse", version) from error
+
+
+encode_join_group_response_v1 = at_version(encode_join_group_response_v0, 1)
+
+
+def encode_join_group_response_v2(msg: JoinGroupResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        if msg.skip_assignment:
+            raise not_in_version("skip_assignment")
+        if msg.protocol_name is None:
+            raise BadField("protocol_name")
+        raw = msg.protocol_name.encode()
+        out += pack_ihih(msg.throttle_time_ms, msg.error_code, msg.generation_id, len(raw))
+        out += raw
+        raw = msg.leader.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = members_item.metadata
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "JoinGroupResponse", version) from error
+
+
+encode_join_group_response_v3 = at_version(encode_join_group_response_v2, 3)
+
+
+encode_join_group_response_v4 = at_version(encode_join_group_response_v2, 4)
+
+
+def encode_join_group_response_v5(msg: JoinGroupResponse, out: bytearray, version: int = 5) -> None:
+    start = len(out)
+    try:
+        if msg.skip_assignment:
+            raise not_in_version("skip_assignment")
+        if msg.protocol_name is None:
+            raise BadField("protocol_name")
+        raw = msg.protocol_name.encode()
+        out += pack_ihih(msg.throttle_time_ms, msg.error_code, msg.generation_id, len(raw))
+        out += raw
+        raw = msg.leader.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_h(n)
+            out += raw
+            raw = members_item.metadata
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "JoinGroupResponse", version) from error
+
+
+def encode_join_group_response_v6(msg: JoinGroupResponse, out: bytearray, version: int = 6) -> None:
+    start = len(out)
+    try:
+        if msg.skip_assignment:
+            raise not_in_version("skip_assignment")
+        if msg.protocol_name is None:
+            raise BadField("protocol_name")
+        raw = msg.protocol_name.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihiB(msg.throttle_time_ms, msg.error_code, msg.generation_id, n)
+        else:
+            out += pack_ihi(msg.throttle_time_ms, msg.error_code, msg.generation_id)
+            out += write_string_size(n)
+        out += raw
+        raw = msg.leader.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        members = msg.members
+        n = len(members) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = members_item.metadata
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "JoinGroupResponse", version) from error
+
+
+def encode_join_group_response_v7(msg: JoinGroupResponse, out: bytearray, version: int = 7) -> None:
+    start = len(out)
+    try:
+        if msg.skip_assignment:
+            raise not_in_version("skip_assignment")
+        text = msg.protocol_type
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihiB(msg.throttle_time_ms, msg.error_code, msg.generation_id, n)
+        else:
+            out += pack_ihi(msg.throttle_time_ms, msg.error_code, msg.generation_id)
+            out += write_string_size(n)
+        out += raw
+        text = msg.protocol_name
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.leader.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        members = msg.members
+        n = len(members) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = members_item.metadata
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "JoinGroupResponse", version) from error
+
+
+encode_join_group_response_v8 = at_version(encode_join_group_response_v7, 8)
+
+
+def encode_join_group_response_v9(msg: JoinGroupResponse, out: bytearray, version: int = 9) -> None:
     start = len(out)
     try:
         text = msg.protocol_type
@@ -2089,7 +1274,7 @@ def encode_join_group_response_v9(msg: JoinGroupResponse, out: bytearray) -> Non
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "JoinGroupResponse", 9) from error
+        raise encode_failure(error, "JoinGroupResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

@@ -13,6 +13,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -36,7 +37,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 unpack_ihi = Struct(">ihi").unpack_from
 
 
-def decode_leave_group_request_v0(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+def decode_leave_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LeaveGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -52,96 +53,16 @@ def decode_leave_group_request_v0(buf: bytes, pos: int) -> tuple[LeaveGroupReque
             raise IndexError
         return LeaveGroupRequest(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", 0, buf, pos) from None
+        raise decode_failure(error, "LeaveGroupRequest", version, buf, pos) from None
 
 
-def encode_leave_group_request_v0(msg: LeaveGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.members:
-            raise not_in_version("members")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupRequest", 0) from error
+decode_leave_group_request_v1 = at_version(decode_leave_group_request_v0, 1)
 
 
-def decode_leave_group_request_v1(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        if pos > len(buf):
-            raise IndexError
-        return LeaveGroupRequest(group_id, member_id), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", 1, buf, pos) from None
+decode_leave_group_request_v2 = at_version(decode_leave_group_request_v0, 2)
 
 
-def encode_leave_group_request_v1(msg: LeaveGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.members:
-            raise not_in_version("members")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupRequest", 1) from error
-
-
-def decode_leave_group_request_v2(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        if pos > len(buf):
-            raise IndexError
-        return LeaveGroupRequest(group_id, member_id), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", 2, buf, pos) from None
-
-
-def encode_leave_group_request_v2(msg: LeaveGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.members:
-            raise not_in_version("members")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupRequest", 2) from error
-
-
-def decode_leave_group_request_v3(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[LeaveGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -170,37 +91,10 @@ def decode_leave_group_request_v3(buf: bytes, pos: int) -> tuple[LeaveGroupReque
             raise IndexError
         return LeaveGroupRequest(group_id, "", members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", 3, buf, pos) from None
+        raise decode_failure(error, "LeaveGroupRequest", version, buf, pos) from None
 
 
-def encode_leave_group_request_v3(msg: LeaveGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.member_id:
-            raise not_in_version("member_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        members = msg.members
-        out += pack_i(len(members))
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            text = members_item.group_instance_id
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_h(n)
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupRequest", 3) from error
-
-
-def decode_leave_group_request_v4(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[LeaveGroupRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -244,54 +138,10 @@ def decode_leave_group_request_v4(buf: bytes, pos: int) -> tuple[LeaveGroupReque
             pos = skip_tags(buf, pos - 1)
         return LeaveGroupRequest(group_id, "", members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", 4, buf, pos) from None
+        raise decode_failure(error, "LeaveGroupRequest", version, buf, pos) from None
 
 
-def encode_leave_group_request_v4(msg: LeaveGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.member_id:
-            raise not_in_version("member_id")
-        raw = msg.group_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        members = msg.members
-        n = len(members) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            text = members_item.group_instance_id
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupRequest", 4) from error
-
-
-def decode_leave_group_request_v5(buf: bytes, pos: int) -> tuple[LeaveGroupRequest, int]:
+def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[LeaveGroupRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -340,10 +190,103 @@ def decode_leave_group_request_v5(buf: bytes, pos: int) -> tuple[LeaveGroupReque
             pos = skip_tags(buf, pos - 1)
         return LeaveGroupRequest(group_id, "", members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", 5, buf, pos) from None
+        raise decode_failure(error, "LeaveGroupRequest", version, buf, pos) from None
 
 
-def encode_leave_group_request_v5(msg: LeaveGroupRequest, out: bytearray) -> None:
+def encode_leave_group_request_v0(msg: LeaveGroupRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", version) from error
+
+
+encode_leave_group_request_v1 = at_version(encode_leave_group_request_v0, 1)
+
+
+encode_leave_group_request_v2 = at_version(encode_leave_group_request_v0, 2)
+
+
+def encode_leave_group_request_v3(msg: LeaveGroupRequest, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        if msg.member_id:
+            raise not_in_version("member_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        members = msg.members
+        out += pack_i(len(members))
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_h(n)
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", version) from error
+
+
+def encode_leave_group_request_v4(msg: LeaveGroupRequest, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        if msg.member_id:
+            raise not_in_version("member_id")
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        members = msg.members
+        n = len(members) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for members_item in members:
+            raw = members_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = members_item.group_instance_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupRequest", version) from error
+
+
+def encode_leave_group_request_v5(msg: LeaveGroupRequest, out: bytearray, version: int = 5) -> None:
     start = len(out)
     try:
         if msg.member_id:
@@ -395,70 +338,31 @@ def encode_leave_group_request_v5(msg: LeaveGroupRequest, out: bytearray) -> Non
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "LeaveGroupRequest", 5) from error
+        raise encode_failure(error, "LeaveGroupRequest", version) from error
 
 
-def decode_leave_group_response_v0(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+def decode_leave_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LeaveGroupResponse, int]:
     try:
         (error_code,) = unpack_h(buf, pos)
         pos += 2
         return LeaveGroupResponse(0, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", 0, buf, pos) from None
+        raise decode_failure(error, "LeaveGroupResponse", version, buf, pos) from None
 
 
-def encode_leave_group_response_v0(msg: LeaveGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.members:
-            raise not_in_version("members")
-        out += pack_h(msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupResponse", 0) from error
-
-
-def decode_leave_group_response_v1(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+def decode_leave_group_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[LeaveGroupResponse, int]:
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
         return LeaveGroupResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", 1, buf, pos) from None
+        raise decode_failure(error, "LeaveGroupResponse", version, buf, pos) from None
 
 
-def encode_leave_group_response_v1(msg: LeaveGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.members:
-            raise not_in_version("members")
-        out += pack_ih(msg.throttle_time_ms, msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupResponse", 1) from error
+decode_leave_group_response_v2 = at_version(decode_leave_group_response_v1, 2)
 
 
-def decode_leave_group_response_v2(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
-    try:
-        throttle_time_ms, error_code = unpack_ih(buf, pos)
-        pos += 6
-        return LeaveGroupResponse(throttle_time_ms, error_code), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", 2, buf, pos) from None
-
-
-def encode_leave_group_response_v2(msg: LeaveGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.members:
-            raise not_in_version("members")
-        out += pack_ih(msg.throttle_time_ms, msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupResponse", 2) from error
-
-
-def decode_leave_group_response_v3(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
+def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[LeaveGroupResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
@@ -484,10 +388,78 @@ def decode_leave_group_response_v3(buf: bytes, pos: int) -> tuple[LeaveGroupResp
             raise IndexError
         return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", 3, buf, pos) from None
+        raise decode_failure(error, "LeaveGroupResponse", version, buf, pos) from None
 
 
-def encode_leave_group_response_v3(msg: LeaveGroupResponse, out: bytearray) -> None:
+def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[LeaveGroupResponse, int]:
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        members: list[MemberResponse]
+        if n < 0:
+            raise BadField("members")
+        if n * 5 > len(buf) - pos:
+            raise ShortField("members", n)
+        members = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("members.member_id")
+            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            members_error_code, n = unpack_hB(buf, pos)
+            pos += 3
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "LeaveGroupResponse", version, buf, pos) from None
+
+
+decode_leave_group_response_v5 = at_version(decode_leave_group_response_v4, 5)
+
+
+def encode_leave_group_response_v0(msg: LeaveGroupResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        out += pack_h(msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupResponse", version) from error
+
+
+def encode_leave_group_response_v1(msg: LeaveGroupResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.members:
+            raise not_in_version("members")
+        out += pack_ih(msg.throttle_time_ms, msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "LeaveGroupResponse", version) from error
+
+
+encode_leave_group_response_v2 = at_version(encode_leave_group_response_v1, 2)
+
+
+def encode_leave_group_response_v3(msg: LeaveGroupResponse, out: bytearray, version: int = 3) -> None:
     start = len(out)
     try:
         members = msg.members
@@ -507,50 +479,10 @@ def encode_leave_group_response_v3(msg: LeaveGroupResponse, out: bytearray) -> N
             out += pack_h(members_item.error_code)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "LeaveGroupResponse", 3) from error
+        raise encode_failure(error, "LeaveGroupResponse", version) from error
 
 
-def decode_leave_group_response_v4(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
-    try:
-        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        pos += 7
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        members: list[MemberResponse]
-        if n < 0:
-            raise BadField("members")
-        if n * 5 > len(buf) - pos:
-            raise ShortField("members", n)
-        members = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            members_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", 4, buf, pos) from None
-
-
-def encode_leave_group_response_v4(msg: LeaveGroupResponse, out: bytearray) -> None:
+def encode_leave_group_response_v4(msg: LeaveGroupResponse, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         members = msg.members
@@ -583,83 +515,10 @@ def encode_leave_group_response_v4(msg: LeaveGroupResponse, out: bytearray) -> N
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "LeaveGroupResponse", 4) from error
+        raise encode_failure(error, "LeaveGroupResponse", version) from error
 
 
-def decode_leave_group_response_v5(buf: bytes, pos: int) -> tuple[LeaveGroupResponse, int]:
-    try:
-        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        pos += 7
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        members: list[MemberResponse]
-        if n < 0:
-            raise BadField("members")
-        if n * 5 > len(buf) - pos:
-            raise ShortField("members", n)
-        members = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            members_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", 5, buf, pos) from None
-
-
-def encode_leave_group_response_v5(msg: LeaveGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        members = msg.members
-        n = len(members) + 1
-        if n < 0x80:
-            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
-        else:
-            out += pack_ih(msg.throttle_time_ms, msg.error_code)
-            out += write_uvarint(n)
-        for members_item in members:
-            raw = members_item.member_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            text = members_item.group_instance_id
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            out += pack_hx(members_item.error_code)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "LeaveGroupResponse", 5) from error
+encode_leave_group_response_v5 = at_version(encode_leave_group_response_v4, 5)
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

@@ -13,6 +13,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -33,70 +34,22 @@ unpack_ihB = Struct(">ihB").unpack_from
 unpack_ihi = Struct(">ihi").unpack_from
 
 
-def decode_list_groups_request_v0(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+def decode_list_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListGroupsRequest, int]:
     try:
         if pos > len(buf):
             raise IndexError
         return ListGroupsRequest(), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", 0, buf, pos) from None
+        raise decode_failure(error, "ListGroupsRequest", version, buf, pos) from None
 
 
-def encode_list_groups_request_v0(msg: ListGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.states_filter:
-            raise not_in_version("states_filter")
-        if msg.types_filter:
-            raise not_in_version("types_filter")
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsRequest", 0) from error
+decode_list_groups_request_v1 = at_version(decode_list_groups_request_v0, 1)
 
 
-def decode_list_groups_request_v1(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
-    try:
-        if pos > len(buf):
-            raise IndexError
-        return ListGroupsRequest(), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", 1, buf, pos) from None
+decode_list_groups_request_v2 = at_version(decode_list_groups_request_v0, 2)
 
 
-def encode_list_groups_request_v1(msg: ListGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.states_filter:
-            raise not_in_version("states_filter")
-        if msg.types_filter:
-            raise not_in_version("types_filter")
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsRequest", 1) from error
-
-
-def decode_list_groups_request_v2(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
-    try:
-        if pos > len(buf):
-            raise IndexError
-        return ListGroupsRequest(), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", 2, buf, pos) from None
-
-
-def encode_list_groups_request_v2(msg: ListGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.states_filter:
-            raise not_in_version("states_filter")
-        if msg.types_filter:
-            raise not_in_version("types_filter")
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsRequest", 2) from error
-
-
-def decode_list_groups_request_v3(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+def decode_list_groups_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ListGroupsRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -104,23 +57,10 @@ def decode_list_groups_request_v3(buf: bytes, pos: int) -> tuple[ListGroupsReque
             pos = skip_tags(buf, pos - 1)
         return ListGroupsRequest(), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", 3, buf, pos) from None
+        raise decode_failure(error, "ListGroupsRequest", version, buf, pos) from None
 
 
-def encode_list_groups_request_v3(msg: ListGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.states_filter:
-            raise not_in_version("states_filter")
-        if msg.types_filter:
-            raise not_in_version("types_filter")
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsRequest", 3) from error
-
-
-def decode_list_groups_request_v4(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListGroupsRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -148,35 +88,10 @@ def decode_list_groups_request_v4(buf: bytes, pos: int) -> tuple[ListGroupsReque
             pos = skip_tags(buf, pos - 1)
         return ListGroupsRequest(states_filter), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", 4, buf, pos) from None
+        raise decode_failure(error, "ListGroupsRequest", version, buf, pos) from None
 
 
-def encode_list_groups_request_v4(msg: ListGroupsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.types_filter:
-            raise not_in_version("types_filter")
-        states_filter = msg.states_filter
-        n = len(states_filter) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for states_filter_item in states_filter:
-            raw = states_filter_item.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsRequest", 4) from error
-
-
-def decode_list_groups_request_v5(buf: bytes, pos: int) -> tuple[ListGroupsRequest, int]:
+def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[ListGroupsRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -224,10 +139,66 @@ def decode_list_groups_request_v5(buf: bytes, pos: int) -> tuple[ListGroupsReque
             pos = skip_tags(buf, pos - 1)
         return ListGroupsRequest(states_filter, types_filter), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", 5, buf, pos) from None
+        raise decode_failure(error, "ListGroupsRequest", version, buf, pos) from None
 
 
-def encode_list_groups_request_v5(msg: ListGroupsRequest, out: bytearray) -> None:
+def encode_list_groups_request_v0(msg: ListGroupsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.states_filter:
+            raise not_in_version("states_filter")
+        if msg.types_filter:
+            raise not_in_version("types_filter")
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", version) from error
+
+
+encode_list_groups_request_v1 = at_version(encode_list_groups_request_v0, 1)
+
+
+encode_list_groups_request_v2 = at_version(encode_list_groups_request_v0, 2)
+
+
+def encode_list_groups_request_v3(msg: ListGroupsRequest, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        if msg.states_filter:
+            raise not_in_version("states_filter")
+        if msg.types_filter:
+            raise not_in_version("types_filter")
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", version) from error
+
+
+def encode_list_groups_request_v4(msg: ListGroupsRequest, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        if msg.types_filter:
+            raise not_in_version("types_filter")
+        states_filter = msg.states_filter
+        n = len(states_filter) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for states_filter_item in states_filter:
+            raw = states_filter_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsRequest", version) from error
+
+
+def encode_list_groups_request_v5(msg: ListGroupsRequest, out: bytearray, version: int = 5) -> None:
     start = len(out)
     try:
         states_filter = msg.states_filter
@@ -261,10 +232,10 @@ def encode_list_groups_request_v5(msg: ListGroupsRequest, out: bytearray) -> Non
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListGroupsRequest", 5) from error
+        raise encode_failure(error, "ListGroupsRequest", version) from error
 
 
-def decode_list_groups_response_v0(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListGroupsResponse, int]:
     try:
         error_code, n = unpack_hi(buf, pos)
         pos += 6
@@ -290,27 +261,10 @@ def decode_list_groups_response_v0(buf: bytes, pos: int) -> tuple[ListGroupsResp
             raise IndexError
         return ListGroupsResponse(0, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", 0, buf, pos) from None
+        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
 
 
-def encode_list_groups_response_v0(msg: ListGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_hi(msg.error_code, len(groups))
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            out += pack_h(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsResponse", 0) from error
-
-
-def decode_list_groups_response_v1(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListGroupsResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
@@ -336,73 +290,13 @@ def decode_list_groups_response_v1(buf: bytes, pos: int) -> tuple[ListGroupsResp
             raise IndexError
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", 1, buf, pos) from None
+        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
 
 
-def encode_list_groups_response_v1(msg: ListGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(groups))
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            out += pack_h(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsResponse", 1) from error
+decode_list_groups_response_v2 = at_version(decode_list_groups_response_v1, 2)
 
 
-def decode_list_groups_response_v2(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
-    try:
-        throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
-        pos += 10
-        groups: list[ListedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 4 > len(buf) - pos:
-            raise ShortField("groups", n)
-        groups = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
-            groups.append(ListedGroup(groups_group_id, groups_protocol_type))
-        if pos > len(buf):
-            raise IndexError
-        return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", 2, buf, pos) from None
-
-
-def encode_list_groups_response_v2(msg: ListGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(groups))
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            out += pack_h(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsResponse", 2) from error
-
-
-def decode_list_groups_response_v3(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ListGroupsResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -441,42 +335,10 @@ def decode_list_groups_response_v3(buf: bytes, pos: int) -> tuple[ListGroupsResp
             pos = skip_tags(buf, pos - 1)
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", 3, buf, pos) from None
+        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
 
 
-def encode_list_groups_response_v3(msg: ListGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        n = len(groups) + 1
-        if n < 0x80:
-            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
-        else:
-            out += pack_ih(msg.throttle_time_ms, msg.error_code)
-            out += write_uvarint(n)
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsResponse", 3) from error
-
-
-def decode_list_groups_response_v4(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListGroupsResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -522,49 +384,10 @@ def decode_list_groups_response_v4(buf: bytes, pos: int) -> tuple[ListGroupsResp
             pos = skip_tags(buf, pos - 1)
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", 4, buf, pos) from None
+        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
 
 
-def encode_list_groups_response_v4(msg: ListGroupsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        groups = msg.groups
-        n = len(groups) + 1
-        if n < 0x80:
-            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
-        else:
-            out += pack_ih(msg.throttle_time_ms, msg.error_code)
-            out += write_uvarint(n)
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = groups_item.protocol_type.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = groups_item.group_state.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListGroupsResponse", 4) from error
-
-
-def decode_list_groups_response_v5(buf: bytes, pos: int) -> tuple[ListGroupsResponse, int]:
+def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[ListGroupsResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -617,10 +440,118 @@ def decode_list_groups_response_v5(buf: bytes, pos: int) -> tuple[ListGroupsResp
             pos = skip_tags(buf, pos - 1)
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", 5, buf, pos) from None
+        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
 
 
-def encode_list_groups_response_v5(msg: ListGroupsResponse, out: bytearray) -> None:
+def encode_list_groups_response_v0(msg: ListGroupsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_hi(msg.error_code, len(groups))
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", version) from error
+
+
+def encode_list_groups_response_v1(msg: ListGroupsResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(groups))
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", version) from error
+
+
+encode_list_groups_response_v2 = at_version(encode_list_groups_response_v1, 2)
+
+
+def encode_list_groups_response_v3(msg: ListGroupsResponse, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", version) from error
+
+
+def encode_list_groups_response_v4(msg: ListGroupsResponse, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.protocol_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = groups_item.group_state.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListGroupsResponse", version) from error
+
+
+def encode_list_groups_response_v5(msg: ListGroupsResponse, out: bytearray, version: int = 5) -> None:
     start = len(out)
     try:
         groups = msg.groups
@@ -663,7 +594,7 @@ def encode_list_groups_response_v5(msg: ListGroupsResponse, out: bytearray) -> N
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListGroupsResponse", 5) from error
+        raise encode_failure(error, "ListGroupsResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

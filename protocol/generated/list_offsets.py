@@ -21,6 +21,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -60,7 +61,7 @@ unpack_ii = Struct(">ii").unpack_from
 unpack_iiqB = Struct(">iiqB").unpack_from
 
 
-def decode_list_offsets_request_v1(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
+def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListOffsetsRequest, int]:
     try:
         replica_id, n = unpack_ii(buf, pos)
         pos += 8
@@ -91,10 +92,210 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int) -> tuple[ListOffsetsReq
             raise IndexError
         return ListOffsetsRequest(replica_id, 0, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 1, buf, pos) from None
+        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
 
 
-def encode_list_offsets_request_v1(msg: ListOffsetsRequest, out: bytearray) -> None:
+def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ListOffsetsRequest, int]:
+    try:
+        replica_id, isolation_level, n = unpack_ibi(buf, pos)
+        pos += 9
+        topics: list[ListOffsetsTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[ListOffsetsPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 12 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 12
+            topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
+            pos = end
+            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+
+
+decode_list_offsets_request_v3 = at_version(decode_list_offsets_request_v2, 3)
+
+
+def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListOffsetsRequest, int]:
+    try:
+        replica_id, isolation_level, n = unpack_ibi(buf, pos)
+        pos += 9
+        topics: list[ListOffsetsTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[ListOffsetsPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 16 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 16
+            topics_partitions = list(starmap(ListOffsetsPartition, rows_iiq(buf[pos:end])))
+            pos = end
+            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+
+
+decode_list_offsets_request_v5 = at_version(decode_list_offsets_request_v4, 5)
+
+
+def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[ListOffsetsRequest, int]:
+    try:
+        replica_id, isolation_level, n = unpack_ibB(buf, pos)
+        pos += 6
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[ListOffsetsTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[ListOffsetsPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 17 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 17
+            if buf[pos + 16 : end : 17].count(0) == n:
+                topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
+                    pos += 17
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(ListOffsetsPartition(topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+
+
+decode_list_offsets_request_v7 = at_version(decode_list_offsets_request_v6, 7)
+
+
+decode_list_offsets_request_v8 = at_version(decode_list_offsets_request_v6, 8)
+
+
+decode_list_offsets_request_v9 = at_version(decode_list_offsets_request_v6, 9)
+
+
+def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[ListOffsetsRequest, int]:
+    try:
+        replica_id, isolation_level, n = unpack_ibB(buf, pos)
+        pos += 6
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[ListOffsetsTopic]
+        if n < 0:
+            raise BadField("topics")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[ListOffsetsPartition]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 17 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 17
+            if buf[pos + 16 : end : 17].count(0) == n:
+                topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
+                    pos += 17
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(ListOffsetsPartition(topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
+        timeout_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+
+
+decode_list_offsets_request_v11 = at_version(decode_list_offsets_request_v10, 11)
+
+
+def encode_list_offsets_request_v1(msg: ListOffsetsRequest, out: bytearray, version: int = 1) -> None:
     start = len(out)
     try:
         if msg.isolation_level:
@@ -110,44 +311,10 @@ def encode_list_offsets_request_v1(msg: ListOffsetsRequest, out: bytearray) -> N
             out += b"".join([pack_iq(topics_partitions_item.partition_index, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 1) from error
+        raise encode_failure(error, "ListOffsetsRequest", version) from error
 
 
-def decode_list_offsets_request_v2(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibi(buf, pos)
-        pos += 9
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 12 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 12
-            topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
-            pos = end
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 2, buf, pos) from None
-
-
-def encode_list_offsets_request_v2(msg: ListOffsetsRequest, out: bytearray) -> None:
+def encode_list_offsets_request_v2(msg: ListOffsetsRequest, out: bytearray, version: int = 2) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -161,95 +328,13 @@ def encode_list_offsets_request_v2(msg: ListOffsetsRequest, out: bytearray) -> N
             out += b"".join([pack_iq(topics_partitions_item.partition_index, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 2) from error
+        raise encode_failure(error, "ListOffsetsRequest", version) from error
 
 
-def decode_list_offsets_request_v3(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibi(buf, pos)
-        pos += 9
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 12 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 12
-            topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
-            pos = end
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 3, buf, pos) from None
+encode_list_offsets_request_v3 = at_version(encode_list_offsets_request_v2, 3)
 
 
-def encode_list_offsets_request_v3(msg: ListOffsetsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ibi(msg.replica_id, msg.isolation_level, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_iq(topics_partitions_item.partition_index, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 3) from error
-
-
-def decode_list_offsets_request_v4(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibi(buf, pos)
-        pos += 9
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 16 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 16
-            topics_partitions = list(starmap(ListOffsetsPartition, rows_iiq(buf[pos:end])))
-            pos = end
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 4, buf, pos) from None
-
-
-def encode_list_offsets_request_v4(msg: ListOffsetsRequest, out: bytearray) -> None:
+def encode_list_offsets_request_v4(msg: ListOffsetsRequest, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -263,118 +348,13 @@ def encode_list_offsets_request_v4(msg: ListOffsetsRequest, out: bytearray) -> N
             out += b"".join([pack_iiq(topics_partitions_item.partition_index, topics_partitions_item.current_leader_epoch, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 4) from error
+        raise encode_failure(error, "ListOffsetsRequest", version) from error
 
 
-def decode_list_offsets_request_v5(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibi(buf, pos)
-        pos += 9
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 16 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 16
-            topics_partitions = list(starmap(ListOffsetsPartition, rows_iiq(buf[pos:end])))
-            pos = end
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 5, buf, pos) from None
+encode_list_offsets_request_v5 = at_version(encode_list_offsets_request_v4, 5)
 
 
-def encode_list_offsets_request_v5(msg: ListOffsetsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ibi(msg.replica_id, msg.isolation_level, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_iiq(topics_partitions_item.partition_index, topics_partitions_item.current_leader_epoch, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 5) from error
-
-
-def decode_list_offsets_request_v6(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibB(buf, pos)
-        pos += 6
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 17 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 17
-            if buf[pos + 16 : end : 17].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
-                    pos += 17
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartition(topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 6, buf, pos) from None
-
-
-def encode_list_offsets_request_v6(msg: ListOffsetsRequest, out: bytearray) -> None:
+def encode_list_offsets_request_v6(msg: ListOffsetsRequest, out: bytearray, version: int = 6) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -403,334 +383,19 @@ def encode_list_offsets_request_v6(msg: ListOffsetsRequest, out: bytearray) -> N
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 6) from error
+        raise encode_failure(error, "ListOffsetsRequest", version) from error
 
 
-def decode_list_offsets_request_v7(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibB(buf, pos)
-        pos += 6
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 17 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 17
-            if buf[pos + 16 : end : 17].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
-                    pos += 17
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartition(topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 7, buf, pos) from None
+encode_list_offsets_request_v7 = at_version(encode_list_offsets_request_v6, 7)
 
 
-def encode_list_offsets_request_v7(msg: ListOffsetsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_ibB(msg.replica_id, msg.isolation_level, n)
-        else:
-            out += pack_ib(msg.replica_id, msg.isolation_level)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_iiqx(topics_partitions_item.partition_index, topics_partitions_item.current_leader_epoch, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 7) from error
+encode_list_offsets_request_v8 = at_version(encode_list_offsets_request_v6, 8)
 
 
-def decode_list_offsets_request_v8(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibB(buf, pos)
-        pos += 6
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 17 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 17
-            if buf[pos + 16 : end : 17].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
-                    pos += 17
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartition(topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 8, buf, pos) from None
+encode_list_offsets_request_v9 = at_version(encode_list_offsets_request_v6, 9)
 
 
-def encode_list_offsets_request_v8(msg: ListOffsetsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_ibB(msg.replica_id, msg.isolation_level, n)
-        else:
-            out += pack_ib(msg.replica_id, msg.isolation_level)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_iiqx(topics_partitions_item.partition_index, topics_partitions_item.current_leader_epoch, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 8) from error
-
-
-def decode_list_offsets_request_v9(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibB(buf, pos)
-        pos += 6
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 17 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 17
-            if buf[pos + 16 : end : 17].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
-                    pos += 17
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartition(topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsRequest(replica_id, isolation_level, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 9, buf, pos) from None
-
-
-def encode_list_offsets_request_v9(msg: ListOffsetsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_ibB(msg.replica_id, msg.isolation_level, n)
-        else:
-            out += pack_ib(msg.replica_id, msg.isolation_level)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_iiqx(topics_partitions_item.partition_index, topics_partitions_item.current_leader_epoch, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 9) from error
-
-
-def decode_list_offsets_request_v10(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibB(buf, pos)
-        pos += 6
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 17 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 17
-            if buf[pos + 16 : end : 17].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
-                    pos += 17
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartition(topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        timeout_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 10, buf, pos) from None
-
-
-def encode_list_offsets_request_v10(msg: ListOffsetsRequest, out: bytearray) -> None:
+def encode_list_offsets_request_v10(msg: ListOffsetsRequest, out: bytearray, version: int = 10) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -759,99 +424,13 @@ def encode_list_offsets_request_v10(msg: ListOffsetsRequest, out: bytearray) -> 
         out += pack_ix(msg.timeout_ms)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 10) from error
+        raise encode_failure(error, "ListOffsetsRequest", version) from error
 
 
-def decode_list_offsets_request_v11(buf: bytes, pos: int) -> tuple[ListOffsetsRequest, int]:
-    try:
-        replica_id, isolation_level, n = unpack_ibB(buf, pos)
-        pos += 6
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 17 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 17
-            if buf[pos + 16 : end : 17].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
-                    pos += 17
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartition(topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopic(topics_name, topics_partitions))
-        timeout_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", 11, buf, pos) from None
+encode_list_offsets_request_v11 = at_version(encode_list_offsets_request_v10, 11)
 
 
-def encode_list_offsets_request_v11(msg: ListOffsetsRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_ibB(msg.replica_id, msg.isolation_level, n)
-        else:
-            out += pack_ib(msg.replica_id, msg.isolation_level)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_iiqx(topics_partitions_item.partition_index, topics_partitions_item.current_leader_epoch, topics_partitions_item.timestamp) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out += pack_ix(msg.timeout_ms)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsRequest", 11) from error
-
-
-def decode_list_offsets_response_v1(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
+def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListOffsetsResponse, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -882,10 +461,156 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int) -> tuple[ListOffsetsRe
             raise IndexError
         return ListOffsetsResponse(0, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 1, buf, pos) from None
+        raise decode_failure(error, "ListOffsetsResponse", version, buf, pos) from None
 
 
-def encode_list_offsets_response_v1(msg: ListOffsetsResponse, out: bytearray) -> None:
+def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ListOffsetsResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        topics: list[ListOffsetsTopicResponse]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[ListOffsetsPartitionResponse]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 22 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 22
+            topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqq(buf[pos:end])))
+            pos = end
+            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return ListOffsetsResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListOffsetsResponse", version, buf, pos) from None
+
+
+decode_list_offsets_response_v3 = at_version(decode_list_offsets_response_v2, 3)
+
+
+def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListOffsetsResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        topics: list[ListOffsetsTopicResponse]
+        if n < 0:
+            raise BadField("topics")
+        if n * 6 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            (n,) = unpack_h(buf, pos)
+            pos += 2
+            if n < 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topics_partitions: list[ListOffsetsPartitionResponse]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 26 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 26
+            topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqi(buf[pos:end])))
+            pos = end
+            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
+        if pos > len(buf):
+            raise IndexError
+        return ListOffsetsResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListOffsetsResponse", version, buf, pos) from None
+
+
+decode_list_offsets_response_v5 = at_version(decode_list_offsets_response_v4, 5)
+
+
+def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[ListOffsetsResponse, int]:
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[ListOffsetsTopicResponse]
+        if n < 0:
+            raise BadField("topics")
+        if n * 3 > len(buf) - pos:
+            raise ShortField("topics", n)
+        topics = []
+        for _ in range(n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            if n == 0:
+                raise BadField("topics.name")
+            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[ListOffsetsPartitionResponse]
+            if n < 0:
+                raise BadField("topics.partitions")
+            if n * 27 > len(buf) - pos:
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 27
+            if buf[pos + 26 : end : 27].count(0) == n:
+                topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqix(buf[pos:end])))
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in range(n):
+                    topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
+                    pos += 27
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(ListOffsetsPartitionResponse(topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ListOffsetsResponse(throttle_time_ms, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListOffsetsResponse", version, buf, pos) from None
+
+
+decode_list_offsets_response_v7 = at_version(decode_list_offsets_response_v6, 7)
+
+
+decode_list_offsets_response_v8 = at_version(decode_list_offsets_response_v6, 8)
+
+
+decode_list_offsets_response_v9 = at_version(decode_list_offsets_response_v6, 9)
+
+
+decode_list_offsets_response_v10 = at_version(decode_list_offsets_response_v6, 10)
+
+
+decode_list_offsets_response_v11 = at_version(decode_list_offsets_response_v6, 11)
+
+
+def encode_list_offsets_response_v1(msg: ListOffsetsResponse, out: bytearray, version: int = 1) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -902,44 +627,10 @@ def encode_list_offsets_response_v1(msg: ListOffsetsResponse, out: bytearray) ->
                 out += pack_ihqq(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 1) from error
+        raise encode_failure(error, "ListOffsetsResponse", version) from error
 
 
-def decode_list_offsets_response_v2(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 22 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 22
-            topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqq(buf[pos:end])))
-            pos = end
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 2, buf, pos) from None
-
-
-def encode_list_offsets_response_v2(msg: ListOffsetsResponse, out: bytearray) -> None:
+def encode_list_offsets_response_v2(msg: ListOffsetsResponse, out: bytearray, version: int = 2) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -956,98 +647,13 @@ def encode_list_offsets_response_v2(msg: ListOffsetsResponse, out: bytearray) ->
                 out += pack_ihqq(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 2) from error
+        raise encode_failure(error, "ListOffsetsResponse", version) from error
 
 
-def decode_list_offsets_response_v3(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 22 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 22
-            topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqq(buf[pos:end])))
-            pos = end
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 3, buf, pos) from None
+encode_list_offsets_response_v3 = at_version(encode_list_offsets_response_v2, 3)
 
 
-def encode_list_offsets_response_v3(msg: ListOffsetsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                if topics_partitions_item.leader_epoch != -1:
-                    raise not_in_version("topics.partitions.leader_epoch")
-                out += pack_ihqq(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 3) from error
-
-
-def decode_list_offsets_response_v4(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 26 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 26
-            topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqi(buf[pos:end])))
-            pos = end
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 4, buf, pos) from None
-
-
-def encode_list_offsets_response_v4(msg: ListOffsetsResponse, out: bytearray) -> None:
+def encode_list_offsets_response_v4(msg: ListOffsetsResponse, out: bytearray, version: int = 4) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -1061,118 +667,13 @@ def encode_list_offsets_response_v4(msg: ListOffsetsResponse, out: bytearray) ->
             out += b"".join([pack_ihqqi(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset, topics_partitions_item.leader_epoch) for topics_partitions_item in topics_partitions])
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 4) from error
+        raise encode_failure(error, "ListOffsetsResponse", version) from error
 
 
-def decode_list_offsets_response_v5(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 26 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 26
-            topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqi(buf[pos:end])))
-            pos = end
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 5, buf, pos) from None
+encode_list_offsets_response_v5 = at_version(encode_list_offsets_response_v4, 5)
 
 
-def encode_list_offsets_response_v5(msg: ListOffsetsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_ihqqi(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset, topics_partitions_item.leader_epoch) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 5) from error
-
-
-def decode_list_offsets_response_v6(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 27 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 27
-            if buf[pos + 26 : end : 27].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqix(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
-                    pos += 27
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartitionResponse(topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 6, buf, pos) from None
-
-
-def encode_list_offsets_response_v6(msg: ListOffsetsResponse, out: bytearray) -> None:
+def encode_list_offsets_response_v6(msg: ListOffsetsResponse, out: bytearray, version: int = 6) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -1201,452 +702,22 @@ def encode_list_offsets_response_v6(msg: ListOffsetsResponse, out: bytearray) ->
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 6) from error
+        raise encode_failure(error, "ListOffsetsResponse", version) from error
 
 
-def decode_list_offsets_response_v7(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 27 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 27
-            if buf[pos + 26 : end : 27].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqix(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
-                    pos += 27
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartitionResponse(topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 7, buf, pos) from None
+encode_list_offsets_response_v7 = at_version(encode_list_offsets_response_v6, 7)
 
 
-def encode_list_offsets_response_v7(msg: ListOffsetsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_ihqqix(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset, topics_partitions_item.leader_epoch) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 7) from error
+encode_list_offsets_response_v8 = at_version(encode_list_offsets_response_v6, 8)
 
 
-def decode_list_offsets_response_v8(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 27 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 27
-            if buf[pos + 26 : end : 27].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqix(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
-                    pos += 27
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartitionResponse(topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 8, buf, pos) from None
+encode_list_offsets_response_v9 = at_version(encode_list_offsets_response_v6, 9)
 
 
-def encode_list_offsets_response_v8(msg: ListOffsetsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_ihqqix(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset, topics_partitions_item.leader_epoch) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 8) from error
+encode_list_offsets_response_v10 = at_version(encode_list_offsets_response_v6, 10)
 
 
-def decode_list_offsets_response_v9(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 27 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 27
-            if buf[pos + 26 : end : 27].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqix(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
-                    pos += 27
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartitionResponse(topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 9, buf, pos) from None
-
-
-def encode_list_offsets_response_v9(msg: ListOffsetsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_ihqqix(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset, topics_partitions_item.leader_epoch) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 9) from error
-
-
-def decode_list_offsets_response_v10(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 27 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 27
-            if buf[pos + 26 : end : 27].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqix(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
-                    pos += 27
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartitionResponse(topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 10, buf, pos) from None
-
-
-def encode_list_offsets_response_v10(msg: ListOffsetsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_ihqqix(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset, topics_partitions_item.leader_epoch) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 10) from error
-
-
-def decode_list_offsets_response_v11(buf: bytes, pos: int) -> tuple[ListOffsetsResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 27 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 27
-            if buf[pos + 26 : end : 27].count(0) == n:
-                topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqix(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
-                    pos += 27
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(ListOffsetsPartitionResponse(topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(ListOffsetsTopicResponse(topics_name, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return ListOffsetsResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", 11, buf, pos) from None
-
-
-def encode_list_offsets_response_v11(msg: ListOffsetsResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_ihqqix(topics_partitions_item.partition_index, topics_partitions_item.error_code, topics_partitions_item.timestamp, topics_partitions_item.offset, topics_partitions_item.leader_epoch) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "ListOffsetsResponse", 11) from error
+encode_list_offsets_response_v11 = at_version(encode_list_offsets_response_v6, 11)
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

@@ -20,6 +20,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -74,7 +75,7 @@ unpack_ih = Struct(">ih").unpack_from
 unpack_ii = Struct(">ii").unpack_from
 
 
-def decode_metadata_request_v0(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
+def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[MetadataRequest, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -95,34 +96,10 @@ def decode_metadata_request_v0(buf: bytes, pos: int) -> tuple[MetadataRequest, i
             raise IndexError
         return MetadataRequest(topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 0, buf, pos) from None
+        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
 
 
-def encode_metadata_request_v0(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.allow_auto_topic_creation != True:
-            raise not_in_version("allow_auto_topic_creation")
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        if msg.include_topic_authorized_operations:
-            raise not_in_version("include_topic_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            raise BadField("topics")
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 0) from error
-
-
-def decode_metadata_request_v1(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
+def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[MetadataRequest, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -144,135 +121,16 @@ def decode_metadata_request_v1(buf: bytes, pos: int) -> tuple[MetadataRequest, i
             raise IndexError
         return MetadataRequest(topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 1, buf, pos) from None
+        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
 
 
-def encode_metadata_request_v1(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.allow_auto_topic_creation != True:
-            raise not_in_version("allow_auto_topic_creation")
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        if msg.include_topic_authorized_operations:
-            raise not_in_version("include_topic_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 1) from error
+decode_metadata_request_v2 = at_version(decode_metadata_request_v1, 2)
 
 
-def decode_metadata_request_v2(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
-            topics = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
-        if pos > len(buf):
-            raise IndexError
-        return MetadataRequest(topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 2, buf, pos) from None
+decode_metadata_request_v3 = at_version(decode_metadata_request_v1, 3)
 
 
-def encode_metadata_request_v2(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.allow_auto_topic_creation != True:
-            raise not_in_version("allow_auto_topic_creation")
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        if msg.include_topic_authorized_operations:
-            raise not_in_version("include_topic_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 2) from error
-
-
-def decode_metadata_request_v3(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
-            topics = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
-        if pos > len(buf):
-            raise IndexError
-        return MetadataRequest(topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 3, buf, pos) from None
-
-
-def encode_metadata_request_v3(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.allow_auto_topic_creation != True:
-            raise not_in_version("allow_auto_topic_creation")
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        if msg.include_topic_authorized_operations:
-            raise not_in_version("include_topic_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 3) from error
-
-
-def decode_metadata_request_v4(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
+def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[MetadataRequest, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -294,181 +152,19 @@ def decode_metadata_request_v4(buf: bytes, pos: int) -> tuple[MetadataRequest, i
         pos += 1
         return MetadataRequest(topics, allow_auto_topic_creation), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 4, buf, pos) from None
+        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
 
 
-def encode_metadata_request_v4(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        if msg.include_topic_authorized_operations:
-            raise not_in_version("include_topic_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-        out += pack_z(msg.allow_auto_topic_creation)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 4) from error
+decode_metadata_request_v5 = at_version(decode_metadata_request_v4, 5)
 
 
-def decode_metadata_request_v5(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
-            topics = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
-        (allow_auto_topic_creation,) = unpack_z(buf, pos)
-        pos += 1
-        return MetadataRequest(topics, allow_auto_topic_creation), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 5, buf, pos) from None
+decode_metadata_request_v6 = at_version(decode_metadata_request_v4, 6)
 
 
-def encode_metadata_request_v5(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        if msg.include_topic_authorized_operations:
-            raise not_in_version("include_topic_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-        out += pack_z(msg.allow_auto_topic_creation)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 5) from error
+decode_metadata_request_v7 = at_version(decode_metadata_request_v4, 7)
 
 
-def decode_metadata_request_v6(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
-            topics = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
-        (allow_auto_topic_creation,) = unpack_z(buf, pos)
-        pos += 1
-        return MetadataRequest(topics, allow_auto_topic_creation), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 6, buf, pos) from None
-
-
-def encode_metadata_request_v6(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        if msg.include_topic_authorized_operations:
-            raise not_in_version("include_topic_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-        out += pack_z(msg.allow_auto_topic_creation)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 6) from error
-
-
-def decode_metadata_request_v7(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
-    try:
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
-            topics = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
-        (allow_auto_topic_creation,) = unpack_z(buf, pos)
-        pos += 1
-        return MetadataRequest(topics, allow_auto_topic_creation), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 7, buf, pos) from None
-
-
-def encode_metadata_request_v7(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        if msg.include_topic_authorized_operations:
-            raise not_in_version("include_topic_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-        out += pack_z(msg.allow_auto_topic_creation)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 7) from error
-
-
-def decode_metadata_request_v8(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
+def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[MetadataRequest, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -490,30 +186,10 @@ def decode_metadata_request_v8(buf: bytes, pos: int) -> tuple[MetadataRequest, i
         pos += 3
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 8, buf, pos) from None
+        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
 
 
-def encode_metadata_request_v8(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-        out += pack_zzz(msg.allow_auto_topic_creation, msg.include_cluster_authorized_operations, msg.include_topic_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 8) from error
-
-
-def decode_metadata_request_v9(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
+def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[MetadataRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -546,39 +222,10 @@ def decode_metadata_request_v9(buf: bytes, pos: int) -> tuple[MetadataRequest, i
             pos = skip_tags(buf, pos - 1)
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 9, buf, pos) from None
+        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
 
 
-def encode_metadata_request_v9(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        if topics is None:
-            out.append(0)
-        else:
-            n = len(topics) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_item in topics:
-                if topics_item.name is None:
-                    raise BadField("topics.name")
-                raw = topics_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                out.append(0)
-        out += pack_zzzx(msg.allow_auto_topic_creation, msg.include_cluster_authorized_operations, msg.include_topic_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 9) from error
-
-
-def decode_metadata_request_v10(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
+def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[MetadataRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -615,10 +262,193 @@ def decode_metadata_request_v10(buf: bytes, pos: int) -> tuple[MetadataRequest, 
             pos = skip_tags(buf, pos - 1)
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 10, buf, pos) from None
+        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
 
 
-def encode_metadata_request_v10(msg: MetadataRequest, out: bytearray) -> None:
+def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[MetadataRequest, int]:
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[MetadataRequestTopic] | None
+        if n < 0:
+            topics = None
+        else:
+            if n * 18 > len(buf) - pos:
+                raise ShortField("topics", n)
+            end = pos + n * 18
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
+                value = "" if mark else None
+                topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
+                pos = end
+            else:
+                topics = []
+                for _ in range(n):
+                    topics_topic_id, n = unpack_uB(buf, pos)
+                    pos += 17
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics.append(MetadataRequestTopic(topics_topic_id, topics_name))
+        allow_auto_topic_creation, include_topic_authorized_operations, n = unpack_zzB(buf, pos)
+        pos += 3
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
+
+
+decode_metadata_request_v12 = at_version(decode_metadata_request_v11, 12)
+
+
+decode_metadata_request_v13 = at_version(decode_metadata_request_v11, 13)
+
+
+def encode_metadata_request_v0(msg: MetadataRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.allow_auto_topic_creation != True:
+            raise not_in_version("allow_auto_topic_creation")
+        if msg.include_cluster_authorized_operations:
+            raise not_in_version("include_cluster_authorized_operations")
+        if msg.include_topic_authorized_operations:
+            raise not_in_version("include_topic_authorized_operations")
+        topics = msg.topics
+        if topics is None:
+            raise BadField("topics")
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataRequest", version) from error
+
+
+def encode_metadata_request_v1(msg: MetadataRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.allow_auto_topic_creation != True:
+            raise not_in_version("allow_auto_topic_creation")
+        if msg.include_cluster_authorized_operations:
+            raise not_in_version("include_cluster_authorized_operations")
+        if msg.include_topic_authorized_operations:
+            raise not_in_version("include_topic_authorized_operations")
+        topics = msg.topics
+        if topics is None:
+            out += pack_i(-1)
+        else:
+            out += pack_i(len(topics))
+            for topics_item in topics:
+                if topics_item.name is None:
+                    raise BadField("topics.name")
+                raw = topics_item.name.encode()
+                out += pack_h(len(raw))
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataRequest", version) from error
+
+
+encode_metadata_request_v2 = at_version(encode_metadata_request_v1, 2)
+
+
+encode_metadata_request_v3 = at_version(encode_metadata_request_v1, 3)
+
+
+def encode_metadata_request_v4(msg: MetadataRequest, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        if msg.include_cluster_authorized_operations:
+            raise not_in_version("include_cluster_authorized_operations")
+        if msg.include_topic_authorized_operations:
+            raise not_in_version("include_topic_authorized_operations")
+        topics = msg.topics
+        if topics is None:
+            out += pack_i(-1)
+        else:
+            out += pack_i(len(topics))
+            for topics_item in topics:
+                if topics_item.name is None:
+                    raise BadField("topics.name")
+                raw = topics_item.name.encode()
+                out += pack_h(len(raw))
+                out += raw
+        out += pack_z(msg.allow_auto_topic_creation)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataRequest", version) from error
+
+
+encode_metadata_request_v5 = at_version(encode_metadata_request_v4, 5)
+
+
+encode_metadata_request_v6 = at_version(encode_metadata_request_v4, 6)
+
+
+encode_metadata_request_v7 = at_version(encode_metadata_request_v4, 7)
+
+
+def encode_metadata_request_v8(msg: MetadataRequest, out: bytearray, version: int = 8) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        if topics is None:
+            out += pack_i(-1)
+        else:
+            out += pack_i(len(topics))
+            for topics_item in topics:
+                if topics_item.name is None:
+                    raise BadField("topics.name")
+                raw = topics_item.name.encode()
+                out += pack_h(len(raw))
+                out += raw
+        out += pack_zzz(msg.allow_auto_topic_creation, msg.include_cluster_authorized_operations, msg.include_topic_authorized_operations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataRequest", version) from error
+
+
+def encode_metadata_request_v9(msg: MetadataRequest, out: bytearray, version: int = 9) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        if topics is None:
+            out.append(0)
+        else:
+            n = len(topics) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for topics_item in topics:
+                if topics_item.name is None:
+                    raise BadField("topics.name")
+                raw = topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+        out += pack_zzzx(msg.allow_auto_topic_creation, msg.include_cluster_authorized_operations, msg.include_topic_authorized_operations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataRequest", version) from error
+
+
+def encode_metadata_request_v10(msg: MetadataRequest, out: bytearray, version: int = 10) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -649,50 +479,10 @@ def encode_metadata_request_v10(msg: MetadataRequest, out: bytearray) -> None:
         out += pack_zzzx(msg.allow_auto_topic_creation, msg.include_cluster_authorized_operations, msg.include_topic_authorized_operations)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "MetadataRequest", 10) from error
+        raise encode_failure(error, "MetadataRequest", version) from error
 
 
-def decode_metadata_request_v11(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topics", n)
-            end = pos + n * 18
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                value = "" if mark else None
-                topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
-                pos = end
-            else:
-                topics = []
-                for _ in range(n):
-                    topics_topic_id, n = unpack_uB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    n = buf[pos]
-                    pos += 1
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics.append(MetadataRequestTopic(topics_topic_id, topics_name))
-        allow_auto_topic_creation, include_topic_authorized_operations, n = unpack_zzB(buf, pos)
-        pos += 3
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 11, buf, pos) from None
-
-
-def encode_metadata_request_v11(msg: MetadataRequest, out: bytearray) -> None:
+def encode_metadata_request_v11(msg: MetadataRequest, out: bytearray, version: int = 11) -> None:
     start = len(out)
     try:
         if msg.include_cluster_authorized_operations:
@@ -725,162 +515,16 @@ def encode_metadata_request_v11(msg: MetadataRequest, out: bytearray) -> None:
         out += pack_zzx(msg.allow_auto_topic_creation, msg.include_topic_authorized_operations)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "MetadataRequest", 11) from error
+        raise encode_failure(error, "MetadataRequest", version) from error
 
 
-def decode_metadata_request_v12(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topics", n)
-            end = pos + n * 18
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                value = "" if mark else None
-                topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
-                pos = end
-            else:
-                topics = []
-                for _ in range(n):
-                    topics_topic_id, n = unpack_uB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    n = buf[pos]
-                    pos += 1
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics.append(MetadataRequestTopic(topics_topic_id, topics_name))
-        allow_auto_topic_creation, include_topic_authorized_operations, n = unpack_zzB(buf, pos)
-        pos += 3
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 12, buf, pos) from None
+encode_metadata_request_v12 = at_version(encode_metadata_request_v11, 12)
 
 
-def encode_metadata_request_v12(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out.append(0)
-        else:
-            n = len(topics) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_item in topics:
-                if len(topics_item.topic_id) != 16:
-                    raise BadField("topics.topic_id", "a UUID has 16 bytes")
-                text = topics_item.name
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out += pack_uB(topics_item.topic_id, n)
-                else:
-                    out += pack_u(topics_item.topic_id)
-                    out += write_string_size(n)
-                out += raw
-                out.append(0)
-        out += pack_zzx(msg.allow_auto_topic_creation, msg.include_topic_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 12) from error
+encode_metadata_request_v13 = at_version(encode_metadata_request_v11, 13)
 
 
-def decode_metadata_request_v13(buf: bytes, pos: int) -> tuple[MetadataRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topics", n)
-            end = pos + n * 18
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                value = "" if mark else None
-                topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
-                pos = end
-            else:
-                topics = []
-                for _ in range(n):
-                    topics_topic_id, n = unpack_uB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    n = buf[pos]
-                    pos += 1
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics.append(MetadataRequestTopic(topics_topic_id, topics_name))
-        allow_auto_topic_creation, include_topic_authorized_operations, n = unpack_zzB(buf, pos)
-        pos += 3
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", 13, buf, pos) from None
-
-
-def encode_metadata_request_v13(msg: MetadataRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.include_cluster_authorized_operations:
-            raise not_in_version("include_cluster_authorized_operations")
-        topics = msg.topics
-        if topics is None:
-            out.append(0)
-        else:
-            n = len(topics) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_item in topics:
-                if len(topics_item.topic_id) != 16:
-                    raise BadField("topics.topic_id", "a UUID has 16 bytes")
-                text = topics_item.name
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out += pack_uB(topics_item.topic_id, n)
-                else:
-                    out += pack_u(topics_item.topic_id)
-                    out += write_string_size(n)
-                out += raw
-                out.append(0)
-        out += pack_zzx(msg.allow_auto_topic_creation, msg.include_topic_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataRequest", 13) from error
-
-
-def decode_metadata_response_v0(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[MetadataResponse, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -952,49 +596,10 @@ def decode_metadata_response_v0(buf: bytes, pos: int) -> tuple[MetadataResponse,
             raise IndexError
         return MetadataResponse(0, brokers, None, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 0, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v0(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        out += pack_i(len(brokers))
-        for brokers_item in brokers:
-            if brokers_item.host == "":
-                out += pack_ihi(brokers_item.node_id, 0, brokers_item.port)
-                continue
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            out += pack_i(brokers_item.port)
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            if topics_item.topic_authorized_operations != -2147483648:
-                raise not_in_version("topics.topic_authorized_operations")
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 0) from error
-
-
-def decode_metadata_response_v1(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[MetadataResponse, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -1061,53 +666,10 @@ def decode_metadata_response_v1(buf: bytes, pos: int) -> tuple[MetadataResponse,
             raise IndexError
         return MetadataResponse(0, brokers, None, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 1, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v1(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        out += pack_i(len(brokers))
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_ih(brokers_item.port, n)
-            out += raw
-        topics = msg.topics
-        out += pack_ii(msg.controller_id, len(topics))
-        for topics_item in topics:
-            if topics_item.topic_authorized_operations != -2147483648:
-                raise not_in_version("topics.topic_authorized_operations")
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_zi(topics_item.is_internal, len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 1) from error
-
-
-def decode_metadata_response_v2(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[MetadataResponse, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -1177,61 +739,10 @@ def decode_metadata_response_v2(buf: bytes, pos: int) -> tuple[MetadataResponse,
             raise IndexError
         return MetadataResponse(0, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 2, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v2(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        out += pack_i(len(brokers))
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_ih(brokers_item.port, n)
-            out += raw
-        text = msg.cluster_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        topics = msg.topics
-        out += pack_ii(msg.controller_id, len(topics))
-        for topics_item in topics:
-            if topics_item.topic_authorized_operations != -2147483648:
-                raise not_in_version("topics.topic_authorized_operations")
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_zi(topics_item.is_internal, len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 2) from error
-
-
-def decode_metadata_response_v3(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1301,185 +812,13 @@ def decode_metadata_response_v3(buf: bytes, pos: int) -> tuple[MetadataResponse,
             raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 3, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v3(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        out += pack_ii(msg.throttle_time_ms, len(brokers))
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_ih(brokers_item.port, n)
-            out += raw
-        text = msg.cluster_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        topics = msg.topics
-        out += pack_ii(msg.controller_id, len(topics))
-        for topics_item in topics:
-            if topics_item.topic_authorized_operations != -2147483648:
-                raise not_in_version("topics.topic_authorized_operations")
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_zi(topics_item.is_internal, len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 3) from error
+decode_metadata_response_v4 = at_version(decode_metadata_response_v3, 4)
 
 
-def decode_metadata_response_v4(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 12 > len(buf) - pos:
-            raise ShortField("brokers", n)
-        brokers = []
-        for _ in range(n):
-            brokers_node_id, n = unpack_ih(buf, pos)
-            pos += 6
-            if n < 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n)].decode()
-            brokers_port, n = unpack_ih(buf, pos)
-            pos += 6
-            brokers_rack = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        cluster_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-        controller_id, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 9 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            topics_is_internal, n = unpack_zi(buf, pos)
-            pos += 5
-            topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            topics_partitions = []
-            for _ in range(n):
-                topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
-                pos += 14
-                topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.partitions.replica_nodes", n)
-                topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                (n,) = unpack_i(buf, pos)
-                pos += 4
-                topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.partitions.isr_nodes", n)
-                topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, -1, topics_partitions_replica_nodes, topics_partitions_isr_nodes))
-            topics.append(MetadataResponseTopic(topics_error_code, topics_name, ZERO_UUID, topics_is_internal, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 4, buf, pos) from None
-
-
-def encode_metadata_response_v4(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        out += pack_ii(msg.throttle_time_ms, len(brokers))
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_ih(brokers_item.port, n)
-            out += raw
-        text = msg.cluster_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        topics = msg.topics
-        out += pack_ii(msg.controller_id, len(topics))
-        for topics_item in topics:
-            if topics_item.topic_authorized_operations != -2147483648:
-                raise not_in_version("topics.topic_authorized_operations")
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_zi(topics_item.is_internal, len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 4) from error
-
-
-def decode_metadata_response_v5(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1558,200 +897,13 @@ def decode_metadata_response_v5(buf: bytes, pos: int) -> tuple[MetadataResponse,
             raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 5, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v5(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        out += pack_ii(msg.throttle_time_ms, len(brokers))
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_ih(brokers_item.port, n)
-            out += raw
-        text = msg.cluster_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        topics = msg.topics
-        out += pack_ii(msg.controller_id, len(topics))
-        for topics_item in topics:
-            if topics_item.topic_authorized_operations != -2147483648:
-                raise not_in_version("topics.topic_authorized_operations")
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_zi(topics_item.is_internal, len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
-                out += pack_i(len(topics_partitions_offline_replicas))
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 5) from error
+decode_metadata_response_v6 = at_version(decode_metadata_response_v5, 6)
 
 
-def decode_metadata_response_v6(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 12 > len(buf) - pos:
-            raise ShortField("brokers", n)
-        brokers = []
-        for _ in range(n):
-            brokers_node_id, n = unpack_ih(buf, pos)
-            pos += 6
-            if n < 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n)].decode()
-            brokers_port, n = unpack_ih(buf, pos)
-            pos += 6
-            brokers_rack = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        cluster_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-        controller_id, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 9 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            topics_is_internal, n = unpack_zi(buf, pos)
-            pos += 5
-            topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 22 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            topics_partitions = []
-            for _ in range(n):
-                topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
-                pos += 14
-                topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.partitions.replica_nodes", n)
-                topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                (n,) = unpack_i(buf, pos)
-                pos += 4
-                topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.partitions.isr_nodes", n)
-                topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                (n,) = unpack_i(buf, pos)
-                pos += 4
-                topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.partitions.offline_replicas", n)
-                topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, -1, topics_partitions_replica_nodes, topics_partitions_isr_nodes, topics_partitions_offline_replicas))
-            topics.append(MetadataResponseTopic(topics_error_code, topics_name, ZERO_UUID, topics_is_internal, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 6, buf, pos) from None
-
-
-def encode_metadata_response_v6(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        out += pack_ii(msg.throttle_time_ms, len(brokers))
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_ih(brokers_item.port, n)
-            out += raw
-        text = msg.cluster_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        topics = msg.topics
-        out += pack_ii(msg.controller_id, len(topics))
-        for topics_item in topics:
-            if topics_item.topic_authorized_operations != -2147483648:
-                raise not_in_version("topics.topic_authorized_operations")
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_zi(topics_item.is_internal, len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
-                out += pack_i(len(topics_partitions_offline_replicas))
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 6) from error
-
-
-def decode_metadata_response_v7(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1830,64 +982,10 @@ def decode_metadata_response_v7(buf: bytes, pos: int) -> tuple[MetadataResponse,
             raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 7, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v7(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        out += pack_ii(msg.throttle_time_ms, len(brokers))
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_ih(brokers_item.port, n)
-            out += raw
-        text = msg.cluster_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        topics = msg.topics
-        out += pack_ii(msg.controller_id, len(topics))
-        for topics_item in topics:
-            if topics_item.topic_authorized_operations != -2147483648:
-                raise not_in_version("topics.topic_authorized_operations")
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_zi(topics_item.is_internal, len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
-                out += pack_i(len(topics_partitions_offline_replicas))
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 7) from error
-
-
-def decode_metadata_response_v8(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1968,62 +1066,10 @@ def decode_metadata_response_v8(buf: bytes, pos: int) -> tuple[MetadataResponse,
         pos += 4
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 8, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v8(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        brokers = msg.brokers
-        out += pack_ii(msg.throttle_time_ms, len(brokers))
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            out += pack_ih(brokers_item.node_id, len(raw))
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = -1, b""
-            else:
-                raw = text.encode()
-                n = len(raw)
-            out += pack_ih(brokers_item.port, n)
-            out += raw
-        text = msg.cluster_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        topics = msg.topics
-        out += pack_ii(msg.controller_id, len(topics))
-        for topics_item in topics:
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            out += pack_hh(topics_item.error_code, len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_zi(topics_item.is_internal, len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                out += pack_hiiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
-                out += pack_i(len(topics_partitions_offline_replicas))
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
-            out += pack_i(topics_item.topic_authorized_operations)
-        out += pack_i(msg.cluster_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 8) from error
-
-
-def decode_metadata_response_v9(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -2142,109 +1188,10 @@ def decode_metadata_response_v9(buf: bytes, pos: int) -> tuple[MetadataResponse,
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 9, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v9(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        brokers = msg.brokers
-        n = len(brokers) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(brokers_item.node_id, n)
-            else:
-                out += pack_i(brokers_item.node_id)
-                out += write_string_size(n)
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(brokers_item.port, n)
-            else:
-                out += pack_i(brokers_item.port)
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        text = msg.cluster_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.controller_id, n)
-        else:
-            out += pack_i(msg.controller_id)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_hB(topics_item.error_code, n)
-            else:
-                out += pack_h(topics_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out += pack_zB(topics_item.is_internal, n)
-            else:
-                out += pack_z(topics_item.is_internal)
-                out += write_uvarint(n)
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                n = len(topics_partitions_replica_nodes) + 1
-                if n < 0x80:
-                    out += pack_hiiiB(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, n)
-                else:
-                    out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                n = len(topics_partitions_isr_nodes) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
-                n = len(topics_partitions_offline_replicas) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
-                out.append(0)
-            out += pack_ix(topics_item.topic_authorized_operations)
-        out += pack_ix(msg.cluster_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 9) from error
-
-
-def decode_metadata_response_v10(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -2363,111 +1310,10 @@ def decode_metadata_response_v10(buf: bytes, pos: int) -> tuple[MetadataResponse
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 10, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v10(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        brokers = msg.brokers
-        n = len(brokers) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(brokers_item.node_id, n)
-            else:
-                out += pack_i(brokers_item.node_id)
-                out += write_string_size(n)
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(brokers_item.port, n)
-            else:
-                out += pack_i(brokers_item.port)
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        text = msg.cluster_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.controller_id, n)
-        else:
-            out += pack_i(msg.controller_id)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_hB(topics_item.error_code, n)
-            else:
-                out += pack_h(topics_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            if len(topics_item.topic_id) != 16:
-                raise BadField("topics.topic_id", "a UUID has 16 bytes")
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out += pack_uzB(topics_item.topic_id, topics_item.is_internal, n)
-            else:
-                out += pack_uz(topics_item.topic_id, topics_item.is_internal)
-                out += write_uvarint(n)
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                n = len(topics_partitions_replica_nodes) + 1
-                if n < 0x80:
-                    out += pack_hiiiB(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, n)
-                else:
-                    out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                n = len(topics_partitions_isr_nodes) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
-                n = len(topics_partitions_offline_replicas) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
-                out.append(0)
-            out += pack_ix(topics_item.topic_authorized_operations)
-        out += pack_ix(msg.cluster_authorized_operations)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 10) from error
-
-
-def decode_metadata_response_v11(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -2586,113 +1432,10 @@ def decode_metadata_response_v11(buf: bytes, pos: int) -> tuple[MetadataResponse
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 11, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v11(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        n = len(brokers) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(brokers_item.node_id, n)
-            else:
-                out += pack_i(brokers_item.node_id)
-                out += write_string_size(n)
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(brokers_item.port, n)
-            else:
-                out += pack_i(brokers_item.port)
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        text = msg.cluster_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.controller_id, n)
-        else:
-            out += pack_i(msg.controller_id)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            if topics_item.name is None:
-                raise BadField("topics.name")
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_hB(topics_item.error_code, n)
-            else:
-                out += pack_h(topics_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            if len(topics_item.topic_id) != 16:
-                raise BadField("topics.topic_id", "a UUID has 16 bytes")
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out += pack_uzB(topics_item.topic_id, topics_item.is_internal, n)
-            else:
-                out += pack_uz(topics_item.topic_id, topics_item.is_internal)
-                out += write_uvarint(n)
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                n = len(topics_partitions_replica_nodes) + 1
-                if n < 0x80:
-                    out += pack_hiiiB(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, n)
-                else:
-                    out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                n = len(topics_partitions_isr_nodes) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
-                n = len(topics_partitions_offline_replicas) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
-                out.append(0)
-            out += pack_ix(topics_item.topic_authorized_operations)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 11) from error
-
-
-def decode_metadata_response_v12(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -2809,115 +1552,10 @@ def decode_metadata_response_v12(buf: bytes, pos: int) -> tuple[MetadataResponse
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 12, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v12(msg: MetadataResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.cluster_authorized_operations != -2147483648:
-            raise not_in_version("cluster_authorized_operations")
-        brokers = msg.brokers
-        n = len(brokers) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for brokers_item in brokers:
-            raw = brokers_item.host.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(brokers_item.node_id, n)
-            else:
-                out += pack_i(brokers_item.node_id)
-                out += write_string_size(n)
-            out += raw
-            text = brokers_item.rack
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_iB(brokers_item.port, n)
-            else:
-                out += pack_i(brokers_item.port)
-                out += write_string_size(n)
-            out += raw
-            out.append(0)
-        text = msg.cluster_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.controller_id, n)
-        else:
-            out += pack_i(msg.controller_id)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            text = topics_item.name
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out += pack_hB(topics_item.error_code, n)
-            else:
-                out += pack_h(topics_item.error_code)
-                out += write_string_size(n)
-            out += raw
-            if len(topics_item.topic_id) != 16:
-                raise BadField("topics.topic_id", "a UUID has 16 bytes")
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out += pack_uzB(topics_item.topic_id, topics_item.is_internal, n)
-            else:
-                out += pack_uz(topics_item.topic_id, topics_item.is_internal)
-                out += write_uvarint(n)
-            for topics_partitions_item in topics_partitions:
-                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
-                n = len(topics_partitions_replica_nodes) + 1
-                if n < 0x80:
-                    out += pack_hiiiB(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, n)
-                else:
-                    out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
-                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
-                n = len(topics_partitions_isr_nodes) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
-                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
-                n = len(topics_partitions_offline_replicas) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
-                out.append(0)
-            out += pack_ix(topics_item.topic_authorized_operations)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "MetadataResponse", 12) from error
-
-
-def decode_metadata_response_v13(buf: bytes, pos: int) -> tuple[MetadataResponse, int]:
+def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[MetadataResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -3034,10 +1672,768 @@ def decode_metadata_response_v13(buf: bytes, pos: int) -> tuple[MetadataResponse
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", 13, buf, pos) from None
+        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
 
 
-def encode_metadata_response_v13(msg: MetadataResponse, out: bytearray) -> None:
+def encode_metadata_response_v0(msg: MetadataResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.cluster_authorized_operations != -2147483648:
+            raise not_in_version("cluster_authorized_operations")
+        brokers = msg.brokers
+        out += pack_i(len(brokers))
+        for brokers_item in brokers:
+            if brokers_item.host == "":
+                out += pack_ihi(brokers_item.node_id, 0, brokers_item.port)
+                continue
+            raw = brokers_item.host.encode()
+            out += pack_ih(brokers_item.node_id, len(raw))
+            out += raw
+            out += pack_i(brokers_item.port)
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            if topics_item.topic_authorized_operations != -2147483648:
+                raise not_in_version("topics.topic_authorized_operations")
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            out += pack_hh(topics_item.error_code, len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                out += pack_i(len(topics_partitions_isr_nodes))
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v1(msg: MetadataResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.cluster_authorized_operations != -2147483648:
+            raise not_in_version("cluster_authorized_operations")
+        brokers = msg.brokers
+        out += pack_i(len(brokers))
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            out += pack_ih(brokers_item.node_id, len(raw))
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_ih(brokers_item.port, n)
+            out += raw
+        topics = msg.topics
+        out += pack_ii(msg.controller_id, len(topics))
+        for topics_item in topics:
+            if topics_item.topic_authorized_operations != -2147483648:
+                raise not_in_version("topics.topic_authorized_operations")
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            out += pack_hh(topics_item.error_code, len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_zi(topics_item.is_internal, len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                out += pack_i(len(topics_partitions_isr_nodes))
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v2(msg: MetadataResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        if msg.cluster_authorized_operations != -2147483648:
+            raise not_in_version("cluster_authorized_operations")
+        brokers = msg.brokers
+        out += pack_i(len(brokers))
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            out += pack_ih(brokers_item.node_id, len(raw))
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_ih(brokers_item.port, n)
+            out += raw
+        text = msg.cluster_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        topics = msg.topics
+        out += pack_ii(msg.controller_id, len(topics))
+        for topics_item in topics:
+            if topics_item.topic_authorized_operations != -2147483648:
+                raise not_in_version("topics.topic_authorized_operations")
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            out += pack_hh(topics_item.error_code, len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_zi(topics_item.is_internal, len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                out += pack_i(len(topics_partitions_isr_nodes))
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v3(msg: MetadataResponse, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        if msg.cluster_authorized_operations != -2147483648:
+            raise not_in_version("cluster_authorized_operations")
+        brokers = msg.brokers
+        out += pack_ii(msg.throttle_time_ms, len(brokers))
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            out += pack_ih(brokers_item.node_id, len(raw))
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_ih(brokers_item.port, n)
+            out += raw
+        text = msg.cluster_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        topics = msg.topics
+        out += pack_ii(msg.controller_id, len(topics))
+        for topics_item in topics:
+            if topics_item.topic_authorized_operations != -2147483648:
+                raise not_in_version("topics.topic_authorized_operations")
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            out += pack_hh(topics_item.error_code, len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_zi(topics_item.is_internal, len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                out += pack_i(len(topics_partitions_isr_nodes))
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+encode_metadata_response_v4 = at_version(encode_metadata_response_v3, 4)
+
+
+def encode_metadata_response_v5(msg: MetadataResponse, out: bytearray, version: int = 5) -> None:
+    start = len(out)
+    try:
+        if msg.cluster_authorized_operations != -2147483648:
+            raise not_in_version("cluster_authorized_operations")
+        brokers = msg.brokers
+        out += pack_ii(msg.throttle_time_ms, len(brokers))
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            out += pack_ih(brokers_item.node_id, len(raw))
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_ih(brokers_item.port, n)
+            out += raw
+        text = msg.cluster_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        topics = msg.topics
+        out += pack_ii(msg.controller_id, len(topics))
+        for topics_item in topics:
+            if topics_item.topic_authorized_operations != -2147483648:
+                raise not_in_version("topics.topic_authorized_operations")
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            out += pack_hh(topics_item.error_code, len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_zi(topics_item.is_internal, len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                out += pack_i(len(topics_partitions_isr_nodes))
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
+                out += pack_i(len(topics_partitions_offline_replicas))
+                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+encode_metadata_response_v6 = at_version(encode_metadata_response_v5, 6)
+
+
+def encode_metadata_response_v7(msg: MetadataResponse, out: bytearray, version: int = 7) -> None:
+    start = len(out)
+    try:
+        if msg.cluster_authorized_operations != -2147483648:
+            raise not_in_version("cluster_authorized_operations")
+        brokers = msg.brokers
+        out += pack_ii(msg.throttle_time_ms, len(brokers))
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            out += pack_ih(brokers_item.node_id, len(raw))
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_ih(brokers_item.port, n)
+            out += raw
+        text = msg.cluster_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        topics = msg.topics
+        out += pack_ii(msg.controller_id, len(topics))
+        for topics_item in topics:
+            if topics_item.topic_authorized_operations != -2147483648:
+                raise not_in_version("topics.topic_authorized_operations")
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            out += pack_hh(topics_item.error_code, len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_zi(topics_item.is_internal, len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                out += pack_hiiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, len(topics_partitions_replica_nodes))
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                out += pack_i(len(topics_partitions_isr_nodes))
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
+                out += pack_i(len(topics_partitions_offline_replicas))
+                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v8(msg: MetadataResponse, out: bytearray, version: int = 8) -> None:
+    start = len(out)
+    try:
+        brokers = msg.brokers
+        out += pack_ii(msg.throttle_time_ms, len(brokers))
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            out += pack_ih(brokers_item.node_id, len(raw))
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_ih(brokers_item.port, n)
+            out += raw
+        text = msg.cluster_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        topics = msg.topics
+        out += pack_ii(msg.controller_id, len(topics))
+        for topics_item in topics:
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            out += pack_hh(topics_item.error_code, len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_zi(topics_item.is_internal, len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                out += pack_hiiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, len(topics_partitions_replica_nodes))
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                out += pack_i(len(topics_partitions_isr_nodes))
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
+                out += pack_i(len(topics_partitions_offline_replicas))
+                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+            out += pack_i(topics_item.topic_authorized_operations)
+        out += pack_i(msg.cluster_authorized_operations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v9(msg: MetadataResponse, out: bytearray, version: int = 9) -> None:
+    start = len(out)
+    try:
+        brokers = msg.brokers
+        n = len(brokers) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(brokers_item.node_id, n)
+            else:
+                out += pack_i(brokers_item.node_id)
+                out += write_string_size(n)
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(brokers_item.port, n)
+            else:
+                out += pack_i(brokers_item.port)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        text = msg.cluster_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.controller_id, n)
+        else:
+            out += pack_i(msg.controller_id)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(topics_item.error_code, n)
+            else:
+                out += pack_h(topics_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_zB(topics_item.is_internal, n)
+            else:
+                out += pack_z(topics_item.is_internal)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                n = len(topics_partitions_replica_nodes) + 1
+                if n < 0x80:
+                    out += pack_hiiiB(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, n)
+                else:
+                    out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                n = len(topics_partitions_isr_nodes) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
+                n = len(topics_partitions_offline_replicas) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out.append(0)
+            out += pack_ix(topics_item.topic_authorized_operations)
+        out += pack_ix(msg.cluster_authorized_operations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v10(msg: MetadataResponse, out: bytearray, version: int = 10) -> None:
+    start = len(out)
+    try:
+        brokers = msg.brokers
+        n = len(brokers) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(brokers_item.node_id, n)
+            else:
+                out += pack_i(brokers_item.node_id)
+                out += write_string_size(n)
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(brokers_item.port, n)
+            else:
+                out += pack_i(brokers_item.port)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        text = msg.cluster_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.controller_id, n)
+        else:
+            out += pack_i(msg.controller_id)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(topics_item.error_code, n)
+            else:
+                out += pack_h(topics_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uzB(topics_item.topic_id, topics_item.is_internal, n)
+            else:
+                out += pack_uz(topics_item.topic_id, topics_item.is_internal)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                n = len(topics_partitions_replica_nodes) + 1
+                if n < 0x80:
+                    out += pack_hiiiB(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, n)
+                else:
+                    out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                n = len(topics_partitions_isr_nodes) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
+                n = len(topics_partitions_offline_replicas) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out.append(0)
+            out += pack_ix(topics_item.topic_authorized_operations)
+        out += pack_ix(msg.cluster_authorized_operations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v11(msg: MetadataResponse, out: bytearray, version: int = 11) -> None:
+    start = len(out)
+    try:
+        if msg.cluster_authorized_operations != -2147483648:
+            raise not_in_version("cluster_authorized_operations")
+        brokers = msg.brokers
+        n = len(brokers) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(brokers_item.node_id, n)
+            else:
+                out += pack_i(brokers_item.node_id)
+                out += write_string_size(n)
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(brokers_item.port, n)
+            else:
+                out += pack_i(brokers_item.port)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        text = msg.cluster_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.controller_id, n)
+        else:
+            out += pack_i(msg.controller_id)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if topics_item.name is None:
+                raise BadField("topics.name")
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(topics_item.error_code, n)
+            else:
+                out += pack_h(topics_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uzB(topics_item.topic_id, topics_item.is_internal, n)
+            else:
+                out += pack_uz(topics_item.topic_id, topics_item.is_internal)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                n = len(topics_partitions_replica_nodes) + 1
+                if n < 0x80:
+                    out += pack_hiiiB(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, n)
+                else:
+                    out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                n = len(topics_partitions_isr_nodes) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
+                n = len(topics_partitions_offline_replicas) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out.append(0)
+            out += pack_ix(topics_item.topic_authorized_operations)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v12(msg: MetadataResponse, out: bytearray, version: int = 12) -> None:
+    start = len(out)
+    try:
+        if msg.cluster_authorized_operations != -2147483648:
+            raise not_in_version("cluster_authorized_operations")
+        brokers = msg.brokers
+        n = len(brokers) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for brokers_item in brokers:
+            raw = brokers_item.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(brokers_item.node_id, n)
+            else:
+                out += pack_i(brokers_item.node_id)
+                out += write_string_size(n)
+            out += raw
+            text = brokers_item.rack
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(brokers_item.port, n)
+            else:
+                out += pack_i(brokers_item.port)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        text = msg.cluster_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.controller_id, n)
+        else:
+            out += pack_i(msg.controller_id)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            text = topics_item.name
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(topics_item.error_code, n)
+            else:
+                out += pack_h(topics_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uzB(topics_item.topic_id, topics_item.is_internal, n)
+            else:
+                out += pack_uz(topics_item.topic_id, topics_item.is_internal)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
+                n = len(topics_partitions_replica_nodes) + 1
+                if n < 0x80:
+                    out += pack_hiiiB(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, n)
+                else:
+                    out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
+                n = len(topics_partitions_isr_nodes) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
+                n = len(topics_partitions_offline_replicas) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out.append(0)
+            out += pack_ix(topics_item.topic_authorized_operations)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "MetadataResponse", version) from error
+
+
+def encode_metadata_response_v13(msg: MetadataResponse, out: bytearray, version: int = 13) -> None:
     start = len(out)
     try:
         if msg.cluster_authorized_operations != -2147483648:
@@ -3139,7 +2535,7 @@ def encode_metadata_response_v13(msg: MetadataResponse, out: bytearray) -> None:
         out += pack_hx(msg.error_code)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "MetadataResponse", 13) from error
+        raise encode_failure(error, "MetadataResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

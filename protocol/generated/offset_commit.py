@@ -21,6 +21,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -61,7 +62,7 @@ unpack_iqih = Struct(">iqih").unpack_from
 unpack_qi = Struct(">qi").unpack_from
 
 
-def decode_offset_commit_request_v2(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetCommitRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -111,227 +112,16 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int) -> tuple[OffsetCommitR
             raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, retention_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 2, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
 
 
-def encode_offset_commit_request_v2(msg: OffsetCommitRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
-        out += raw
-        topics = msg.topics
-        out += pack_qi(msg.retention_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.committed_metadata
-                if not text:
-                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
-                    continue
-                text = topics_partitions_item.committed_metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 2) from error
+decode_offset_commit_request_v3 = at_version(decode_offset_commit_request_v2, 3)
 
 
-def decode_offset_commit_request_v3(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        generation_id_or_member_epoch, n = unpack_ih(buf, pos)
-        pos += 6
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        retention_time_ms, n = unpack_qi(buf, pos)
-        pos += 12
-        topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 14 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 14
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
-                value = None if mark else ""
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    pos += 14
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
-            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, retention_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 3, buf, pos) from None
+decode_offset_commit_request_v4 = at_version(decode_offset_commit_request_v2, 4)
 
 
-def encode_offset_commit_request_v3(msg: OffsetCommitRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
-        out += raw
-        topics = msg.topics
-        out += pack_qi(msg.retention_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.committed_metadata
-                if not text:
-                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
-                    continue
-                text = topics_partitions_item.committed_metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 3) from error
-
-
-def decode_offset_commit_request_v4(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        generation_id_or_member_epoch, n = unpack_ih(buf, pos)
-        pos += 6
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        retention_time_ms, n = unpack_qi(buf, pos)
-        pos += 12
-        topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 14 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 14
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
-                value = None if mark else ""
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    pos += 14
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
-            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, retention_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 4, buf, pos) from None
-
-
-def encode_offset_commit_request_v4(msg: OffsetCommitRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
-        out += raw
-        topics = msg.topics
-        out += pack_qi(msg.retention_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.committed_metadata
-                if not text:
-                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
-                    continue
-                text = topics_partitions_item.committed_metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 4) from error
-
-
-def decode_offset_commit_request_v5(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[OffsetCommitRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -381,47 +171,10 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int) -> tuple[OffsetCommitR
             raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 5, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
 
 
-def encode_offset_commit_request_v5(msg: OffsetCommitRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
-        out += raw
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.committed_metadata
-                if not text:
-                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
-                    continue
-                text = topics_partitions_item.committed_metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 5) from error
-
-
-def decode_offset_commit_request_v6(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetCommitRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -471,47 +224,10 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int) -> tuple[OffsetCommitR
             raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 6, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
 
 
-def encode_offset_commit_request_v6(msg: OffsetCommitRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
-        out += raw
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.committed_metadata
-                if not text:
-                    out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, -1 if text is None else 0)
-                    continue
-                text = topics_partitions_item.committed_metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 6) from error
-
-
-def decode_offset_commit_request_v7(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[OffsetCommitRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -564,53 +280,10 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int) -> tuple[OffsetCommitR
             raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 7, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
 
 
-def encode_offset_commit_request_v7(msg: OffsetCommitRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
-        out += raw
-        text = msg.group_instance_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.committed_metadata
-                if not text:
-                    out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, -1 if text is None else 0)
-                    continue
-                text = topics_partitions_item.committed_metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
-                out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 7) from error
-
-
-def decode_offset_commit_request_v8(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetCommitRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -689,240 +362,13 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int) -> tuple[OffsetCommitR
             pos = skip_tags(buf, pos - 1)
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 8, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
 
 
-def encode_offset_commit_request_v8(msg: OffsetCommitRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.group_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.member_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out += pack_iB(msg.generation_id_or_member_epoch, n)
-        else:
-            out += pack_i(msg.generation_id_or_member_epoch)
-            out += write_string_size(n)
-        out += raw
-        text = msg.group_instance_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.committed_metadata
-                if not text:
-                    out += pack_iqiBx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1)
-                    continue
-                text = topics_partitions_item.committed_metadata
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
-                else:
-                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
-                    out += write_string_size(n)
-                out += raw
-                out.append(0)
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 8) from error
+decode_offset_commit_request_v9 = at_version(decode_offset_commit_request_v8, 9)
 
 
-def decode_offset_commit_request_v9(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
-    try:
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
-        generation_id_or_member_epoch, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-        n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 18
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                value = "" if mark else None
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    n = buf[pos]
-                    pos += 1
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 9, buf, pos) from None
-
-
-def encode_offset_commit_request_v9(msg: OffsetCommitRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.group_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.member_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out += pack_iB(msg.generation_id_or_member_epoch, n)
-        else:
-            out += pack_i(msg.generation_id_or_member_epoch)
-            out += write_string_size(n)
-        out += raw
-        text = msg.group_instance_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.committed_metadata
-                if not text:
-                    out += pack_iqiBx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1)
-                    continue
-                text = topics_partitions_item.committed_metadata
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
-                else:
-                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
-                    out += write_string_size(n)
-                out += raw
-                out.append(0)
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 9) from error
-
-
-def decode_offset_commit_request_v10(buf: bytes, pos: int) -> tuple[OffsetCommitRequest, int]:
+def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetCommitRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -994,10 +440,247 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int) -> tuple[OffsetCommit
             pos = skip_tags(buf, pos - 1)
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", 10, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
 
 
-def encode_offset_commit_request_v10(msg: OffsetCommitRequest, out: bytearray) -> None:
+def encode_offset_commit_request_v2(msg: OffsetCommitRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        topics = msg.topics
+        out += pack_qi(msg.retention_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", version) from error
+
+
+encode_offset_commit_request_v3 = at_version(encode_offset_commit_request_v2, 3)
+
+
+encode_offset_commit_request_v4 = at_version(encode_offset_commit_request_v2, 4)
+
+
+def encode_offset_commit_request_v5(msg: OffsetCommitRequest, out: bytearray, version: int = 5) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", version) from error
+
+
+def encode_offset_commit_request_v6(msg: OffsetCommitRequest, out: bytearray, version: int = 6) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", version) from error
+
+
+def encode_offset_commit_request_v7(msg: OffsetCommitRequest, out: bytearray, version: int = 7) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id_or_member_epoch, len(raw))
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, -1 if text is None else 0)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", version) from error
+
+
+def encode_offset_commit_request_v8(msg: OffsetCommitRequest, out: bytearray, version: int = 8) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iB(msg.generation_id_or_member_epoch, n)
+        else:
+            out += pack_i(msg.generation_id_or_member_epoch)
+            out += write_string_size(n)
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.committed_metadata
+                if not text:
+                    out += pack_iqiBx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1)
+                    continue
+                text = topics_partitions_item.committed_metadata
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                else:
+                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitRequest", version) from error
+
+
+encode_offset_commit_request_v9 = at_version(encode_offset_commit_request_v8, 9)
+
+
+def encode_offset_commit_request_v10(msg: OffsetCommitRequest, out: bytearray, version: int = 10) -> None:
     start = len(out)
     try:
         raw = msg.group_id.encode()
@@ -1064,10 +747,10 @@ def encode_offset_commit_request_v10(msg: OffsetCommitRequest, out: bytearray) -
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "OffsetCommitRequest", 10) from error
+        raise encode_failure(error, "OffsetCommitRequest", version) from error
 
 
-def decode_offset_commit_response_v2(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetCommitResponse, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -1098,27 +781,10 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int) -> tuple[OffsetCommit
             raise IndexError
         return OffsetCommitResponse(0, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 2, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitResponse", version, buf, pos) from None
 
 
-def encode_offset_commit_response_v2(msg: OffsetCommitResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 2) from error
-
-
-def decode_offset_commit_response_v3(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetCommitResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1149,231 +815,22 @@ def decode_offset_commit_response_v3(buf: bytes, pos: int) -> tuple[OffsetCommit
             raise IndexError
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 3, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitResponse", version, buf, pos) from None
 
 
-def encode_offset_commit_response_v3(msg: OffsetCommitResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 3) from error
+decode_offset_commit_response_v4 = at_version(decode_offset_commit_response_v3, 4)
 
 
-def decode_offset_commit_response_v4(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 6
-            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
-            pos = end
-            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetCommitResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 4, buf, pos) from None
+decode_offset_commit_response_v5 = at_version(decode_offset_commit_response_v3, 5)
 
 
-def encode_offset_commit_response_v4(msg: OffsetCommitResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 4) from error
+decode_offset_commit_response_v6 = at_version(decode_offset_commit_response_v3, 6)
 
 
-def decode_offset_commit_response_v5(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 6
-            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
-            pos = end
-            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetCommitResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 5, buf, pos) from None
+decode_offset_commit_response_v7 = at_version(decode_offset_commit_response_v3, 7)
 
 
-def encode_offset_commit_response_v5(msg: OffsetCommitResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 5) from error
-
-
-def decode_offset_commit_response_v6(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 6
-            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
-            pos = end
-            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetCommitResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 6, buf, pos) from None
-
-
-def encode_offset_commit_response_v6(msg: OffsetCommitResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 6) from error
-
-
-def decode_offset_commit_response_v7(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 6
-            topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
-            pos = end
-            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetCommitResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 7, buf, pos) from None
-
-
-def encode_offset_commit_response_v7(msg: OffsetCommitResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 7) from error
-
-
-def decode_offset_commit_response_v8(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetCommitResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1427,131 +884,13 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int) -> tuple[OffsetCommit
             pos = skip_tags(buf, pos - 1)
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 8, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitResponse", version, buf, pos) from None
 
 
-def encode_offset_commit_response_v8(msg: OffsetCommitResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_ihx(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 8) from error
+decode_offset_commit_response_v9 = at_version(decode_offset_commit_response_v8, 9)
 
 
-def decode_offset_commit_response_v9(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 7 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 7
-            if buf[pos + 6 : end : 7].count(0) == n:
-                topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ihx(buf[pos:end])))
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
-                    pos += 7
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(OffsetCommitResponsePartition(topics_partitions_partition_index, topics_partitions_error_code))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(OffsetCommitResponseTopic(topics_name, ZERO_UUID, topics_partitions))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return OffsetCommitResponse(throttle_time_ms, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 9, buf, pos) from None
-
-
-def encode_offset_commit_response_v9(msg: OffsetCommitResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += b"".join([pack_ihx(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 9) from error
-
-
-def decode_offset_commit_response_v10(buf: bytes, pos: int) -> tuple[OffsetCommitResponse, int]:
+def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetCommitResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1598,10 +937,91 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int) -> tuple[OffsetCommi
             pos = skip_tags(buf, pos - 1)
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", 10, buf, pos) from None
+        raise decode_failure(error, "OffsetCommitResponse", version, buf, pos) from None
 
 
-def encode_offset_commit_response_v10(msg: OffsetCommitResponse, out: bytearray) -> None:
+def encode_offset_commit_response_v2(msg: OffsetCommitResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", version) from error
+
+
+def encode_offset_commit_response_v3(msg: OffsetCommitResponse, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            out += b"".join([pack_ih(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", version) from error
+
+
+encode_offset_commit_response_v4 = at_version(encode_offset_commit_response_v3, 4)
+
+
+encode_offset_commit_response_v5 = at_version(encode_offset_commit_response_v3, 5)
+
+
+encode_offset_commit_response_v6 = at_version(encode_offset_commit_response_v3, 6)
+
+
+encode_offset_commit_response_v7 = at_version(encode_offset_commit_response_v3, 7)
+
+
+def encode_offset_commit_response_v8(msg: OffsetCommitResponse, out: bytearray, version: int = 8) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += b"".join([pack_ihx(topics_partitions_item.partition_index, topics_partitions_item.error_code) for topics_partitions_item in topics_partitions])
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetCommitResponse", version) from error
+
+
+encode_offset_commit_response_v9 = at_version(encode_offset_commit_response_v8, 9)
+
+
+def encode_offset_commit_response_v10(msg: OffsetCommitResponse, out: bytearray, version: int = 10) -> None:
     start = len(out)
     try:
         topics = msg.topics
@@ -1626,7 +1046,7 @@ def encode_offset_commit_response_v10(msg: OffsetCommitResponse, out: bytearray)
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "OffsetCommitResponse", 10) from error
+        raise encode_failure(error, "OffsetCommitResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

@@ -24,6 +24,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -64,7 +65,7 @@ unpack_iqiB = Struct(">iqiB").unpack_from
 unpack_iqih = Struct(">iqih").unpack_from
 
 
-def decode_offset_fetch_request_v1(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
+def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetFetchRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -99,36 +100,10 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int) -> tuple[OffsetFetchReq
             raise IndexError
         return OffsetFetchRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 1, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
 
 
-def encode_offset_fetch_request_v1(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        if msg.require_stable:
-            raise not_in_version("require_stable")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        topics = msg.topics
-        if topics is None:
-            raise BadField("topics")
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partition_indexes = topics_item.partition_indexes
-            out += pack_i(len(topics_partition_indexes))
-            out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 1) from error
-
-
-def decode_offset_fetch_request_v2(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
+def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetFetchRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -164,235 +139,19 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int) -> tuple[OffsetFetchReq
             raise IndexError
         return OffsetFetchRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 2, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
 
 
-def encode_offset_fetch_request_v2(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        if msg.require_stable:
-            raise not_in_version("require_stable")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-                topics_partition_indexes = topics_item.partition_indexes
-                out += pack_i(len(topics_partition_indexes))
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 2) from error
+decode_offset_fetch_request_v3 = at_version(decode_offset_fetch_request_v2, 3)
 
 
-def decode_offset_fetch_request_v3(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[OffsetFetchRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics", n)
-            topics = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
-                (n,) = unpack_i(buf, pos)
-                pos += 4
-                topics_partition_indexes: list[int]
-                if n < 0:
-                    raise BadField("topics.partition_indexes")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.partition_indexes", n)
-                topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                topics.append(OffsetFetchRequestTopic(topics_name, topics_partition_indexes))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetFetchRequest(group_id, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 3, buf, pos) from None
+decode_offset_fetch_request_v4 = at_version(decode_offset_fetch_request_v2, 4)
 
 
-def encode_offset_fetch_request_v3(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        if msg.require_stable:
-            raise not_in_version("require_stable")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-                topics_partition_indexes = topics_item.partition_indexes
-                out += pack_i(len(topics_partition_indexes))
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 3) from error
+decode_offset_fetch_request_v5 = at_version(decode_offset_fetch_request_v2, 5)
 
 
-def decode_offset_fetch_request_v4(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[OffsetFetchRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics", n)
-            topics = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
-                (n,) = unpack_i(buf, pos)
-                pos += 4
-                topics_partition_indexes: list[int]
-                if n < 0:
-                    raise BadField("topics.partition_indexes")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.partition_indexes", n)
-                topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                topics.append(OffsetFetchRequestTopic(topics_name, topics_partition_indexes))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetFetchRequest(group_id, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 4, buf, pos) from None
-
-
-def encode_offset_fetch_request_v4(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        if msg.require_stable:
-            raise not_in_version("require_stable")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-                topics_partition_indexes = topics_item.partition_indexes
-                out += pack_i(len(topics_partition_indexes))
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 4) from error
-
-
-def decode_offset_fetch_request_v5(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        topics: list[OffsetFetchRequestTopic] | None
-        if n < 0:
-            topics = None
-        else:
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics", n)
-            topics = []
-            for _ in range(n):
-                (n,) = unpack_h(buf, pos)
-                pos += 2
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
-                (n,) = unpack_i(buf, pos)
-                pos += 4
-                topics_partition_indexes: list[int]
-                if n < 0:
-                    raise BadField("topics.partition_indexes")
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.partition_indexes", n)
-                topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
-                pos += n * 4
-                topics.append(OffsetFetchRequestTopic(topics_name, topics_partition_indexes))
-        if pos > len(buf):
-            raise IndexError
-        return OffsetFetchRequest(group_id, topics), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 5, buf, pos) from None
-
-
-def encode_offset_fetch_request_v5(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        if msg.require_stable:
-            raise not_in_version("require_stable")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        topics = msg.topics
-        if topics is None:
-            out += pack_i(-1)
-        else:
-            out += pack_i(len(topics))
-            for topics_item in topics:
-                raw = topics_item.name.encode()
-                out += pack_h(len(raw))
-                out += raw
-                topics_partition_indexes = topics_item.partition_indexes
-                out += pack_i(len(topics_partition_indexes))
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 5) from error
-
-
-def decode_offset_fetch_request_v6(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
+def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetFetchRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -444,55 +203,10 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int) -> tuple[OffsetFetchReq
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 6, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
 
 
-def encode_offset_fetch_request_v6(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        if msg.require_stable:
-            raise not_in_version("require_stable")
-        raw = msg.group_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        topics = msg.topics
-        if topics is None:
-            out.append(0)
-        else:
-            n = len(topics) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_item in topics:
-                raw = topics_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                topics_partition_indexes = topics_item.partition_indexes
-                n = len(topics_partition_indexes) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
-                out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 6) from error
-
-
-def decode_offset_fetch_request_v7(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
+def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[OffsetFetchRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -544,53 +258,10 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int) -> tuple[OffsetFetchReq
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest(group_id, topics, [], require_stable), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 7, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
 
 
-def encode_offset_fetch_request_v7(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        raw = msg.group_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        topics = msg.topics
-        if topics is None:
-            out.append(0)
-        else:
-            n = len(topics) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_item in topics:
-                raw = topics_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                topics_partition_indexes = topics_item.partition_indexes
-                n = len(topics_partition_indexes) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
-                out.append(0)
-        out += pack_zx(msg.require_stable)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 7) from error
-
-
-def decode_offset_fetch_request_v8(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
+def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetFetchRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -659,63 +330,10 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int) -> tuple[OffsetFetchReq
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 8, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
 
 
-def encode_offset_fetch_request_v8(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_id:
-            raise not_in_version("group_id")
-        if msg.topics is None or msg.topics:
-            raise not_in_version("topics")
-        groups = msg.groups
-        n = len(groups) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            groups_topics = groups_item.topics
-            if groups_topics is None:
-                out.append(0)
-            else:
-                n = len(groups_topics) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                for groups_topics_item in groups_topics:
-                    raw = groups_topics_item.name.encode()
-                    n = len(raw) + 1
-                    if n < 0x80:
-                        out.append(n)
-                    else:
-                        out += write_string_size(n)
-                    out += raw
-                    groups_topics_partition_indexes = groups_topics_item.partition_indexes
-                    n = len(groups_topics_partition_indexes) + 1
-                    if n < 0x80:
-                        out.append(n)
-                    else:
-                        out += write_uvarint(n)
-                    out += pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
-                    out.append(0)
-            out.append(0)
-        out += pack_zx(msg.require_stable)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 8) from error
-
-
-def decode_offset_fetch_request_v9(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
+def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[OffsetFetchRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -789,75 +407,10 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int) -> tuple[OffsetFetchReq
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 9, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
 
 
-def encode_offset_fetch_request_v9(msg: OffsetFetchRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_id:
-            raise not_in_version("group_id")
-        if msg.topics is None or msg.topics:
-            raise not_in_version("topics")
-        groups = msg.groups
-        n = len(groups) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            text = groups_item.member_id
-            if text is None:
-                n, raw = 0, b""
-            else:
-                raw = text.encode()
-                n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            groups_topics = groups_item.topics
-            if groups_topics is None:
-                out += pack_ix(groups_item.member_epoch)
-            else:
-                n = len(groups_topics) + 1
-                if n < 0x80:
-                    out += pack_iB(groups_item.member_epoch, n)
-                else:
-                    out += pack_i(groups_item.member_epoch)
-                    out += write_uvarint(n)
-                for groups_topics_item in groups_topics:
-                    raw = groups_topics_item.name.encode()
-                    n = len(raw) + 1
-                    if n < 0x80:
-                        out.append(n)
-                    else:
-                        out += write_string_size(n)
-                    out += raw
-                    groups_topics_partition_indexes = groups_topics_item.partition_indexes
-                    n = len(groups_topics_partition_indexes) + 1
-                    if n < 0x80:
-                        out.append(n)
-                    else:
-                        out += write_uvarint(n)
-                    out += pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
-                    out.append(0)
-            out.append(0)
-        out += pack_zx(msg.require_stable)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 9) from error
-
-
-def decode_offset_fetch_request_v10(buf: bytes, pos: int) -> tuple[OffsetFetchRequest, int]:
+def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetFetchRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -924,10 +477,278 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int) -> tuple[OffsetFetchRe
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", 10, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
 
 
-def encode_offset_fetch_request_v10(msg: OffsetFetchRequest, out: bytearray) -> None:
+def encode_offset_fetch_request_v1(msg: OffsetFetchRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        if msg.require_stable:
+            raise not_in_version("require_stable")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        topics = msg.topics
+        if topics is None:
+            raise BadField("topics")
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partition_indexes = topics_item.partition_indexes
+            out += pack_i(len(topics_partition_indexes))
+            out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchRequest", version) from error
+
+
+def encode_offset_fetch_request_v2(msg: OffsetFetchRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        if msg.require_stable:
+            raise not_in_version("require_stable")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        topics = msg.topics
+        if topics is None:
+            out += pack_i(-1)
+        else:
+            out += pack_i(len(topics))
+            for topics_item in topics:
+                raw = topics_item.name.encode()
+                out += pack_h(len(raw))
+                out += raw
+                topics_partition_indexes = topics_item.partition_indexes
+                out += pack_i(len(topics_partition_indexes))
+                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchRequest", version) from error
+
+
+encode_offset_fetch_request_v3 = at_version(encode_offset_fetch_request_v2, 3)
+
+
+encode_offset_fetch_request_v4 = at_version(encode_offset_fetch_request_v2, 4)
+
+
+encode_offset_fetch_request_v5 = at_version(encode_offset_fetch_request_v2, 5)
+
+
+def encode_offset_fetch_request_v6(msg: OffsetFetchRequest, out: bytearray, version: int = 6) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        if msg.require_stable:
+            raise not_in_version("require_stable")
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        if topics is None:
+            out.append(0)
+        else:
+            n = len(topics) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for topics_item in topics:
+                raw = topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                topics_partition_indexes = topics_item.partition_indexes
+                n = len(topics_partition_indexes) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+                out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchRequest", version) from error
+
+
+def encode_offset_fetch_request_v7(msg: OffsetFetchRequest, out: bytearray, version: int = 7) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        if topics is None:
+            out.append(0)
+        else:
+            n = len(topics) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for topics_item in topics:
+                raw = topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                topics_partition_indexes = topics_item.partition_indexes
+                n = len(topics_partition_indexes) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+                out.append(0)
+        out += pack_zx(msg.require_stable)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchRequest", version) from error
+
+
+def encode_offset_fetch_request_v8(msg: OffsetFetchRequest, out: bytearray, version: int = 8) -> None:
+    start = len(out)
+    try:
+        if msg.group_id:
+            raise not_in_version("group_id")
+        if msg.topics is None or msg.topics:
+            raise not_in_version("topics")
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            groups_topics = groups_item.topics
+            if groups_topics is None:
+                out.append(0)
+            else:
+                n = len(groups_topics) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for groups_topics_item in groups_topics:
+                    raw = groups_topics_item.name.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    groups_topics_partition_indexes = groups_topics_item.partition_indexes
+                    n = len(groups_topics_partition_indexes) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
+                    out.append(0)
+            out.append(0)
+        out += pack_zx(msg.require_stable)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchRequest", version) from error
+
+
+def encode_offset_fetch_request_v9(msg: OffsetFetchRequest, out: bytearray, version: int = 9) -> None:
+    start = len(out)
+    try:
+        if msg.group_id:
+            raise not_in_version("group_id")
+        if msg.topics is None or msg.topics:
+            raise not_in_version("topics")
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = groups_item.member_id
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            groups_topics = groups_item.topics
+            if groups_topics is None:
+                out += pack_ix(groups_item.member_epoch)
+            else:
+                n = len(groups_topics) + 1
+                if n < 0x80:
+                    out += pack_iB(groups_item.member_epoch, n)
+                else:
+                    out += pack_i(groups_item.member_epoch)
+                    out += write_uvarint(n)
+                for groups_topics_item in groups_topics:
+                    raw = groups_topics_item.name.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    groups_topics_partition_indexes = groups_topics_item.partition_indexes
+                    n = len(groups_topics_partition_indexes) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
+                    out.append(0)
+            out.append(0)
+        out += pack_zx(msg.require_stable)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchRequest", version) from error
+
+
+def encode_offset_fetch_request_v10(msg: OffsetFetchRequest, out: bytearray, version: int = 10) -> None:
     start = len(out)
     try:
         if msg.group_id:
@@ -985,10 +806,10 @@ def encode_offset_fetch_request_v10(msg: OffsetFetchRequest, out: bytearray) -> 
         out += pack_zx(msg.require_stable)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "OffsetFetchRequest", 10) from error
+        raise encode_failure(error, "OffsetFetchRequest", version) from error
 
 
-def decode_offset_fetch_response_v1(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
+def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetFetchResponse, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -1030,42 +851,10 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int) -> tuple[OffsetFetchRe
             raise IndexError
         return OffsetFetchResponse(0, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 1, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
 
 
-def encode_offset_fetch_response_v1(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.metadata
-                if not text:
-                    out += pack_iqhh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0, topics_partitions_item.error_code)
-                    continue
-                text = topics_partitions_item.metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
-                out += raw
-                out += pack_h(topics_partitions_item.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 1) from error
-
-
-def decode_offset_fetch_response_v2(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
+def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetFetchResponse, int]:
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -1107,43 +896,10 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int) -> tuple[OffsetFetchRe
         pos += 2
         return OffsetFetchResponse(0, topics, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 2, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
 
 
-def encode_offset_fetch_response_v2(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        topics = msg.topics
-        out += pack_i(len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.metadata
-                if not text:
-                    out += pack_iqhh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0, topics_partitions_item.error_code)
-                    continue
-                text = topics_partitions_item.metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
-                out += raw
-                out += pack_h(topics_partitions_item.error_code)
-        out += pack_h(msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 2) from error
-
-
-def decode_offset_fetch_response_v3(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
+def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetFetchResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1185,121 +941,13 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int) -> tuple[OffsetFetchRe
         pos += 2
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 3, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
 
 
-def encode_offset_fetch_response_v3(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.metadata
-                if not text:
-                    out += pack_iqhh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0, topics_partitions_item.error_code)
-                    continue
-                text = topics_partitions_item.metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
-                out += raw
-                out += pack_h(topics_partitions_item.error_code)
-        out += pack_h(msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 3) from error
+decode_offset_fetch_response_v4 = at_version(decode_offset_fetch_response_v3, 4)
 
 
-def decode_offset_fetch_response_v4(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_ii(buf, pos)
-        pos += 8
-        topics: list[OffsetFetchResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            topics_partitions: list[OffsetFetchResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 16 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 16
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                value = None if mark else ""
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, value, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    pos += 14
-                    topics_partitions_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
-                    (topics_partitions_error_code,) = unpack_h(buf, pos)
-                    pos += 2
-                    topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
-            topics.append(OffsetFetchResponseTopic(topics_name, topics_partitions))
-        (error_code,) = unpack_h(buf, pos)
-        pos += 2
-        return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 4, buf, pos) from None
-
-
-def encode_offset_fetch_response_v4(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.metadata
-                if not text:
-                    out += pack_iqhh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0, topics_partitions_item.error_code)
-                    continue
-                text = topics_partitions_item.metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
-                out += raw
-                out += pack_h(topics_partitions_item.error_code)
-        out += pack_h(msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 4) from error
-
-
-def decode_offset_fetch_response_v5(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
+def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[OffsetFetchResponse, int]:
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1341,43 +989,10 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int) -> tuple[OffsetFetchRe
         pos += 2
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 5, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
 
 
-def encode_offset_fetch_response_v5(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        topics = msg.topics
-        out += pack_ii(msg.throttle_time_ms, len(topics))
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            out += pack_h(len(raw))
-            out += raw
-            topics_partitions = topics_item.partitions
-            out += pack_i(len(topics_partitions))
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.metadata
-                if not text:
-                    out += pack_iqihh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, -1 if text is None else 0, topics_partitions_item.error_code)
-                    continue
-                text = topics_partitions_item.metadata
-                if text is None:
-                    n, raw = -1, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw)
-                out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
-                out += raw
-                out += pack_h(topics_partitions_item.error_code)
-        out += pack_h(msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 5) from error
-
-
-def decode_offset_fetch_response_v6(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
+def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetFetchResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1437,175 +1052,13 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int) -> tuple[OffsetFetchRe
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 6, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
 
 
-def encode_offset_fetch_response_v6(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.metadata
-                if not text:
-                    out += pack_iqiBhx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1, topics_partitions_item.error_code)
-                    continue
-                text = topics_partitions_item.metadata
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
-                else:
-                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
-                    out += write_string_size(n)
-                out += raw
-                out += pack_hx(topics_partitions_item.error_code)
-            out.append(0)
-        out += pack_hx(msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 6) from error
+decode_offset_fetch_response_v7 = at_version(decode_offset_fetch_response_v6, 7)
 
 
-def decode_offset_fetch_response_v7(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        topics: list[OffsetFetchResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
-            raise ShortField("topics", n)
-        topics = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            topics_partitions: list[OffsetFetchResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 20 > len(buf) - pos:
-                raise ShortField("topics.partitions", n)
-            end = pos + n * 20
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                value = "" if mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, value, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                for _ in range(n):
-                    topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    topics_partitions_error_code, n = unpack_hB(buf, pos)
-                    pos += 3
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_metadata, topics_partitions_error_code))
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(OffsetFetchResponseTopic(topics_name, topics_partitions))
-        error_code, n = unpack_hB(buf, pos)
-        pos += 3
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 7, buf, pos) from None
-
-
-def encode_offset_fetch_response_v7(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.groups:
-            raise not_in_version("groups")
-        topics = msg.topics
-        n = len(topics) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for topics_item in topics:
-            raw = topics_item.name.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            topics_partitions = topics_item.partitions
-            n = len(topics_partitions) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for topics_partitions_item in topics_partitions:
-                text = topics_partitions_item.metadata
-                if not text:
-                    out += pack_iqiBhx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1, topics_partitions_item.error_code)
-                    continue
-                text = topics_partitions_item.metadata
-                if text is None:
-                    n, raw = 0, b""
-                else:
-                    raw = text.encode()
-                    n = len(raw) + 1
-                if n < 0x80:
-                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
-                else:
-                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
-                    out += write_string_size(n)
-                out += raw
-                out += pack_hx(topics_partitions_item.error_code)
-            out.append(0)
-        out += pack_hx(msg.error_code)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 7) from error
-
-
-def decode_offset_fetch_response_v8(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
+def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetFetchResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1689,229 +1142,13 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int) -> tuple[OffsetFetchRe
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchResponse(throttle_time_ms, [], 0, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 8, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
 
 
-def encode_offset_fetch_response_v8(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.topics:
-            raise not_in_version("topics")
-        groups = msg.groups
-        n = len(groups) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            groups_topics = groups_item.topics
-            n = len(groups_topics) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for groups_topics_item in groups_topics:
-                raw = groups_topics_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                groups_topics_partitions = groups_topics_item.partitions
-                n = len(groups_topics_partitions) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                for groups_topics_partitions_item in groups_topics_partitions:
-                    text = groups_topics_partitions_item.metadata
-                    if not text:
-                        out += pack_iqiBhx(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch, 0 if text is None else 1, groups_topics_partitions_item.error_code)
-                        continue
-                    text = groups_topics_partitions_item.metadata
-                    if text is None:
-                        n, raw = 0, b""
-                    else:
-                        raw = text.encode()
-                        n = len(raw) + 1
-                    if n < 0x80:
-                        out += pack_iqiB(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch, n)
-                    else:
-                        out += pack_iqi(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch)
-                        out += write_string_size(n)
-                    out += raw
-                    out += pack_hx(groups_topics_partitions_item.error_code)
-                out.append(0)
-            out += pack_hx(groups_item.error_code)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 8) from error
+decode_offset_fetch_response_v9 = at_version(decode_offset_fetch_response_v8, 9)
 
 
-def decode_offset_fetch_response_v9(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
-    try:
-        throttle_time_ms, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        n -= 1
-        groups: list[OffsetFetchResponseGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 5 > len(buf) - pos:
-            raise ShortField("groups", n)
-        groups = []
-        for _ in range(n):
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            n -= 1
-            groups_topics: list[OffsetFetchResponseTopics]
-            if n < 0:
-                raise BadField("groups.topics")
-            if n * 3 > len(buf) - pos:
-                raise ShortField("groups.topics", n)
-            groups_topics = []
-            for _ in range(n):
-                n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.topics.name")
-                groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                n -= 1
-                groups_topics_partitions: list[OffsetFetchResponsePartitions]
-                if n < 0:
-                    raise BadField("groups.topics.partitions")
-                if n * 20 > len(buf) - pos:
-                    raise ShortField("groups.topics.partitions", n)
-                end = pos + n * 20
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                    value = "" if mark else None
-                    groups_topics_partitions = [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, value, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
-                    pos = end
-                else:
-                    groups_topics_partitions = []
-                    for _ in range(n):
-                        groups_topics_partitions_partition_index, groups_topics_partitions_committed_offset, groups_topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                        pos += 17
-                        if n >= 0x80:
-                            n, pos = read_uvarint(buf, pos - 1)
-                        groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                        groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
-                        pos += 3
-                        if n:
-                            pos = skip_tags(buf, pos - 1)
-                        groups_topics_partitions.append(OffsetFetchResponsePartitions(groups_topics_partitions_partition_index, groups_topics_partitions_committed_offset, groups_topics_partitions_committed_leader_epoch, groups_topics_partitions_metadata, groups_topics_partitions_error_code))
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                groups_topics.append(OffsetFetchResponseTopics(groups_topics_name, ZERO_UUID, groups_topics_partitions))
-            groups_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            groups.append(OffsetFetchResponseGroup(groups_group_id, groups_topics, groups_error_code))
-        n = buf[pos]
-        pos += 1
-        if n:
-            pos = skip_tags(buf, pos - 1)
-        return OffsetFetchResponse(throttle_time_ms, [], 0, groups), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 9, buf, pos) from None
-
-
-def encode_offset_fetch_response_v9(msg: OffsetFetchResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.topics:
-            raise not_in_version("topics")
-        groups = msg.groups
-        n = len(groups) + 1
-        if n < 0x80:
-            out += pack_iB(msg.throttle_time_ms, n)
-        else:
-            out += pack_i(msg.throttle_time_ms)
-            out += write_uvarint(n)
-        for groups_item in groups:
-            raw = groups_item.group_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            groups_topics = groups_item.topics
-            n = len(groups_topics) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            for groups_topics_item in groups_topics:
-                raw = groups_topics_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_string_size(n)
-                out += raw
-                groups_topics_partitions = groups_topics_item.partitions
-                n = len(groups_topics_partitions) + 1
-                if n < 0x80:
-                    out.append(n)
-                else:
-                    out += write_uvarint(n)
-                for groups_topics_partitions_item in groups_topics_partitions:
-                    text = groups_topics_partitions_item.metadata
-                    if not text:
-                        out += pack_iqiBhx(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch, 0 if text is None else 1, groups_topics_partitions_item.error_code)
-                        continue
-                    text = groups_topics_partitions_item.metadata
-                    if text is None:
-                        n, raw = 0, b""
-                    else:
-                        raw = text.encode()
-                        n = len(raw) + 1
-                    if n < 0x80:
-                        out += pack_iqiB(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch, n)
-                    else:
-                        out += pack_iqi(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch)
-                        out += write_string_size(n)
-                    out += raw
-                    out += pack_hx(groups_topics_partitions_item.error_code)
-                out.append(0)
-            out += pack_hx(groups_item.error_code)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 9) from error
-
-
-def decode_offset_fetch_response_v10(buf: bytes, pos: int) -> tuple[OffsetFetchResponse, int]:
+def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetFetchResponse, int]:
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1988,10 +1225,267 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int) -> tuple[OffsetFetchR
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchResponse(throttle_time_ms, [], 0, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", 10, buf, pos) from None
+        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
 
 
-def encode_offset_fetch_response_v10(msg: OffsetFetchResponse, out: bytearray) -> None:
+def encode_offset_fetch_response_v1(msg: OffsetFetchResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.metadata
+                if not text:
+                    out += pack_iqhh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0, topics_partitions_item.error_code)
+                    continue
+                text = topics_partitions_item.metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+                out += pack_h(topics_partitions_item.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchResponse", version) from error
+
+
+def encode_offset_fetch_response_v2(msg: OffsetFetchResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        topics = msg.topics
+        out += pack_i(len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.metadata
+                if not text:
+                    out += pack_iqhh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0, topics_partitions_item.error_code)
+                    continue
+                text = topics_partitions_item.metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+                out += pack_h(topics_partitions_item.error_code)
+        out += pack_h(msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchResponse", version) from error
+
+
+def encode_offset_fetch_response_v3(msg: OffsetFetchResponse, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.metadata
+                if not text:
+                    out += pack_iqhh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, -1 if text is None else 0, topics_partitions_item.error_code)
+                    continue
+                text = topics_partitions_item.metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, n)
+                out += raw
+                out += pack_h(topics_partitions_item.error_code)
+        out += pack_h(msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchResponse", version) from error
+
+
+encode_offset_fetch_response_v4 = at_version(encode_offset_fetch_response_v3, 4)
+
+
+def encode_offset_fetch_response_v5(msg: OffsetFetchResponse, out: bytearray, version: int = 5) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        topics = msg.topics
+        out += pack_ii(msg.throttle_time_ms, len(topics))
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topics_partitions = topics_item.partitions
+            out += pack_i(len(topics_partitions))
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.metadata
+                if not text:
+                    out += pack_iqihh(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, -1 if text is None else 0, topics_partitions_item.error_code)
+                    continue
+                text = topics_partitions_item.metadata
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_iqih(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                out += raw
+                out += pack_h(topics_partitions_item.error_code)
+        out += pack_h(msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchResponse", version) from error
+
+
+def encode_offset_fetch_response_v6(msg: OffsetFetchResponse, out: bytearray, version: int = 6) -> None:
+    start = len(out)
+    try:
+        if msg.groups:
+            raise not_in_version("groups")
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                text = topics_partitions_item.metadata
+                if not text:
+                    out += pack_iqiBhx(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, 0 if text is None else 1, topics_partitions_item.error_code)
+                    continue
+                text = topics_partitions_item.metadata
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_iqiB(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch, n)
+                else:
+                    out += pack_iqi(topics_partitions_item.partition_index, topics_partitions_item.committed_offset, topics_partitions_item.committed_leader_epoch)
+                    out += write_string_size(n)
+                out += raw
+                out += pack_hx(topics_partitions_item.error_code)
+            out.append(0)
+        out += pack_hx(msg.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchResponse", version) from error
+
+
+encode_offset_fetch_response_v7 = at_version(encode_offset_fetch_response_v6, 7)
+
+
+def encode_offset_fetch_response_v8(msg: OffsetFetchResponse, out: bytearray, version: int = 8) -> None:
+    start = len(out)
+    try:
+        if msg.topics:
+            raise not_in_version("topics")
+        groups = msg.groups
+        n = len(groups) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for groups_item in groups:
+            raw = groups_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            groups_topics = groups_item.topics
+            n = len(groups_topics) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for groups_topics_item in groups_topics:
+                raw = groups_topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                groups_topics_partitions = groups_topics_item.partitions
+                n = len(groups_topics_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for groups_topics_partitions_item in groups_topics_partitions:
+                    text = groups_topics_partitions_item.metadata
+                    if not text:
+                        out += pack_iqiBhx(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch, 0 if text is None else 1, groups_topics_partitions_item.error_code)
+                        continue
+                    text = groups_topics_partitions_item.metadata
+                    if text is None:
+                        n, raw = 0, b""
+                    else:
+                        raw = text.encode()
+                        n = len(raw) + 1
+                    if n < 0x80:
+                        out += pack_iqiB(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch, n)
+                    else:
+                        out += pack_iqi(groups_topics_partitions_item.partition_index, groups_topics_partitions_item.committed_offset, groups_topics_partitions_item.committed_leader_epoch)
+                        out += write_string_size(n)
+                    out += raw
+                    out += pack_hx(groups_topics_partitions_item.error_code)
+                out.append(0)
+            out += pack_hx(groups_item.error_code)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "OffsetFetchResponse", version) from error
+
+
+encode_offset_fetch_response_v9 = at_version(encode_offset_fetch_response_v8, 9)
+
+
+def encode_offset_fetch_response_v10(msg: OffsetFetchResponse, out: bytearray, version: int = 10) -> None:
     start = len(out)
     try:
         if msg.topics:
@@ -2050,7 +1544,7 @@ def encode_offset_fetch_response_v10(msg: OffsetFetchResponse, out: bytearray) -
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "OffsetFetchResponse", 10) from error
+        raise encode_failure(error, "OffsetFetchResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

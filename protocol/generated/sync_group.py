@@ -13,6 +13,7 @@ from protocol.wire import (
     ENCODE_ERRORS,
     BadField,
     ShortField,
+    at_version,
     decode_failure,
     encode_failure,
     not_in_version,
@@ -38,7 +39,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 unpack_ihi = Struct(">ihi").unpack_from
 
 
-def decode_sync_group_request_v0(buf: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
+def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -74,163 +75,16 @@ def decode_sync_group_request_v0(buf: bytes, pos: int) -> tuple[SyncGroupRequest
             raise IndexError
         return SyncGroupRequest(group_id, generation_id, member_id, None, None, None, assignments), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", 0, buf, pos) from None
+        raise decode_failure(error, "SyncGroupRequest", version, buf, pos) from None
 
 
-def encode_sync_group_request_v0(msg: SyncGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id, len(raw))
-        out += raw
-        assignments = msg.assignments
-        out += pack_i(len(assignments))
-        for assignments_item in assignments:
-            raw = assignments_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = assignments_item.assignment
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupRequest", 0) from error
+decode_sync_group_request_v1 = at_version(decode_sync_group_request_v0, 1)
 
 
-def decode_sync_group_request_v1(buf: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        generation_id, n = unpack_ih(buf, pos)
-        pos += 6
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        assignments: list[SyncGroupRequestAssignment]
-        if n < 0:
-            raise BadField("assignments")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("assignments", n)
-        assignments = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("assignments.member_id")
-            assignments_member_id = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("assignments.assignment")
-            assignments_assignment = buf[pos : (pos := pos + n)]
-            assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
-        if pos > len(buf):
-            raise IndexError
-        return SyncGroupRequest(group_id, generation_id, member_id, None, None, None, assignments), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", 1, buf, pos) from None
+decode_sync_group_request_v2 = at_version(decode_sync_group_request_v0, 2)
 
 
-def encode_sync_group_request_v1(msg: SyncGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id, len(raw))
-        out += raw
-        assignments = msg.assignments
-        out += pack_i(len(assignments))
-        for assignments_item in assignments:
-            raw = assignments_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = assignments_item.assignment
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupRequest", 1) from error
-
-
-def decode_sync_group_request_v2(buf: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
-    try:
-        (n,) = unpack_h(buf, pos)
-        pos += 2
-        if n < 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
-        generation_id, n = unpack_ih(buf, pos)
-        pos += 6
-        if n < 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
-        (n,) = unpack_i(buf, pos)
-        pos += 4
-        assignments: list[SyncGroupRequestAssignment]
-        if n < 0:
-            raise BadField("assignments")
-        if n * 6 > len(buf) - pos:
-            raise ShortField("assignments", n)
-        assignments = []
-        for _ in range(n):
-            (n,) = unpack_h(buf, pos)
-            pos += 2
-            if n < 0:
-                raise BadField("assignments.member_id")
-            assignments_member_id = buf[pos : (pos := pos + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            pos += 4
-            if n < 0:
-                raise BadField("assignments.assignment")
-            assignments_assignment = buf[pos : (pos := pos + n)]
-            assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
-        if pos > len(buf):
-            raise IndexError
-        return SyncGroupRequest(group_id, generation_id, member_id, None, None, None, assignments), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", 2, buf, pos) from None
-
-
-def encode_sync_group_request_v2(msg: SyncGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        if msg.group_instance_id is not None:
-            raise not_in_version("group_instance_id")
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id, len(raw))
-        out += raw
-        assignments = msg.assignments
-        out += pack_i(len(assignments))
-        for assignments_item in assignments:
-            raw = assignments_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = assignments_item.assignment
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupRequest", 2) from error
-
-
-def decode_sync_group_request_v3(buf: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
+def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[SyncGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
         pos += 2
@@ -269,41 +123,10 @@ def decode_sync_group_request_v3(buf: bytes, pos: int) -> tuple[SyncGroupRequest
             raise IndexError
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", 3, buf, pos) from None
+        raise decode_failure(error, "SyncGroupRequest", version, buf, pos) from None
 
 
-def encode_sync_group_request_v3(msg: SyncGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.group_id.encode()
-        out += pack_h(len(raw))
-        out += raw
-        raw = msg.member_id.encode()
-        out += pack_ih(msg.generation_id, len(raw))
-        out += raw
-        text = msg.group_instance_id
-        if text is None:
-            n, raw = -1, b""
-        else:
-            raw = text.encode()
-            n = len(raw)
-        out += pack_h(n)
-        out += raw
-        assignments = msg.assignments
-        out += pack_i(len(assignments))
-        for assignments_item in assignments:
-            raw = assignments_item.member_id.encode()
-            out += pack_h(len(raw))
-            out += raw
-            raw = assignments_item.assignment
-            out += pack_i(len(raw))
-            out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupRequest", 3) from error
-
-
-def decode_sync_group_request_v4(buf: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
+def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[SyncGroupRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -361,67 +184,10 @@ def decode_sync_group_request_v4(buf: bytes, pos: int) -> tuple[SyncGroupRequest
             pos = skip_tags(buf, pos - 1)
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", 4, buf, pos) from None
+        raise decode_failure(error, "SyncGroupRequest", version, buf, pos) from None
 
 
-def encode_sync_group_request_v4(msg: SyncGroupRequest, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.group_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        raw = msg.member_id.encode()
-        n = len(raw) + 1
-        if n < 0x80:
-            out += pack_iB(msg.generation_id, n)
-        else:
-            out += pack_i(msg.generation_id)
-            out += write_string_size(n)
-        out += raw
-        text = msg.group_instance_id
-        if text is None:
-            n, raw = 0, b""
-        else:
-            raw = text.encode()
-            n = len(raw) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_string_size(n)
-        out += raw
-        assignments = msg.assignments
-        n = len(assignments) + 1
-        if n < 0x80:
-            out.append(n)
-        else:
-            out += write_uvarint(n)
-        for assignments_item in assignments:
-            raw = assignments_item.member_id.encode()
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_string_size(n)
-            out += raw
-            raw = assignments_item.assignment
-            n = len(raw) + 1
-            if n < 0x80:
-                out.append(n)
-            else:
-                out += write_uvarint(n)
-            out += raw
-            out.append(0)
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupRequest", 4) from error
-
-
-def decode_sync_group_request_v5(buf: bytes, pos: int) -> tuple[SyncGroupRequest, int]:
+def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[SyncGroupRequest, int]:
     try:
         n = buf[pos]
         pos += 1
@@ -489,10 +255,129 @@ def decode_sync_group_request_v5(buf: bytes, pos: int) -> tuple[SyncGroupRequest
             pos = skip_tags(buf, pos - 1)
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, protocol_type, protocol_name, assignments), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", 5, buf, pos) from None
+        raise decode_failure(error, "SyncGroupRequest", version, buf, pos) from None
 
 
-def encode_sync_group_request_v5(msg: SyncGroupRequest, out: bytearray) -> None:
+def encode_sync_group_request_v0(msg: SyncGroupRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.group_instance_id is not None:
+            raise not_in_version("group_instance_id")
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id, len(raw))
+        out += raw
+        assignments = msg.assignments
+        out += pack_i(len(assignments))
+        for assignments_item in assignments:
+            raw = assignments_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = assignments_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "SyncGroupRequest", version) from error
+
+
+encode_sync_group_request_v1 = at_version(encode_sync_group_request_v0, 1)
+
+
+encode_sync_group_request_v2 = at_version(encode_sync_group_request_v0, 2)
+
+
+def encode_sync_group_request_v3(msg: SyncGroupRequest, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_ih(msg.generation_id, len(raw))
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        assignments = msg.assignments
+        out += pack_i(len(assignments))
+        for assignments_item in assignments:
+            raw = assignments_item.member_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            raw = assignments_item.assignment
+            out += pack_i(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "SyncGroupRequest", version) from error
+
+
+def encode_sync_group_request_v4(msg: SyncGroupRequest, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iB(msg.generation_id, n)
+        else:
+            out += pack_i(msg.generation_id)
+            out += write_string_size(n)
+        out += raw
+        text = msg.group_instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        assignments = msg.assignments
+        n = len(assignments) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for assignments_item in assignments:
+            raw = assignments_item.member_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = assignments_item.assignment
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "SyncGroupRequest", version) from error
+
+
+def encode_sync_group_request_v5(msg: SyncGroupRequest, out: bytearray, version: int = 5) -> None:
     start = len(out)
     try:
         raw = msg.group_id.encode()
@@ -568,10 +453,10 @@ def encode_sync_group_request_v5(msg: SyncGroupRequest, out: bytearray) -> None:
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "SyncGroupRequest", 5) from error
+        raise encode_failure(error, "SyncGroupRequest", version) from error
 
 
-def decode_sync_group_response_v0(buf: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
+def decode_sync_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupResponse, int]:
     try:
         error_code, n = unpack_hi(buf, pos)
         pos += 6
@@ -582,21 +467,10 @@ def decode_sync_group_response_v0(buf: bytes, pos: int) -> tuple[SyncGroupRespon
             raise IndexError
         return SyncGroupResponse(0, error_code, None, None, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", 0, buf, pos) from None
+        raise decode_failure(error, "SyncGroupResponse", version, buf, pos) from None
 
 
-def encode_sync_group_response_v0(msg: SyncGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.assignment
-        out += pack_hi(msg.error_code, len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupResponse", 0) from error
-
-
-def decode_sync_group_response_v1(buf: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
+def decode_sync_group_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[SyncGroupResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
@@ -607,71 +481,16 @@ def decode_sync_group_response_v1(buf: bytes, pos: int) -> tuple[SyncGroupRespon
             raise IndexError
         return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", 1, buf, pos) from None
+        raise decode_failure(error, "SyncGroupResponse", version, buf, pos) from None
 
 
-def encode_sync_group_response_v1(msg: SyncGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.assignment
-        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupResponse", 1) from error
+decode_sync_group_response_v2 = at_version(decode_sync_group_response_v1, 2)
 
 
-def decode_sync_group_response_v2(buf: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
-    try:
-        throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
-        pos += 10
-        if n < 0:
-            raise BadField("assignment")
-        assignment = buf[pos : (pos := pos + n)]
-        if pos > len(buf):
-            raise IndexError
-        return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", 2, buf, pos) from None
+decode_sync_group_response_v3 = at_version(decode_sync_group_response_v1, 3)
 
 
-def encode_sync_group_response_v2(msg: SyncGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.assignment
-        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupResponse", 2) from error
-
-
-def decode_sync_group_response_v3(buf: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
-    try:
-        throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
-        pos += 10
-        if n < 0:
-            raise BadField("assignment")
-        assignment = buf[pos : (pos := pos + n)]
-        if pos > len(buf):
-            raise IndexError
-        return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), pos
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", 3, buf, pos) from None
-
-
-def encode_sync_group_response_v3(msg: SyncGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.assignment
-        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(raw))
-        out += raw
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupResponse", 3) from error
-
-
-def decode_sync_group_response_v4(buf: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
+def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[SyncGroupResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -686,27 +505,10 @@ def decode_sync_group_response_v4(buf: bytes, pos: int) -> tuple[SyncGroupRespon
             pos = skip_tags(buf, pos - 1)
         return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", 4, buf, pos) from None
+        raise decode_failure(error, "SyncGroupResponse", version, buf, pos) from None
 
 
-def encode_sync_group_response_v4(msg: SyncGroupResponse, out: bytearray) -> None:
-    start = len(out)
-    try:
-        raw = msg.assignment
-        n = len(raw) + 1
-        if n < 0x80:
-            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
-        else:
-            out += pack_ih(msg.throttle_time_ms, msg.error_code)
-            out += write_uvarint(n)
-        out += raw
-        out.append(0)
-    except ENCODE_ERRORS as error:
-        del out[start:]
-        raise encode_failure(error, "SyncGroupResponse", 4) from error
-
-
-def decode_sync_group_response_v5(buf: bytes, pos: int) -> tuple[SyncGroupResponse, int]:
+def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[SyncGroupResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -731,10 +533,55 @@ def decode_sync_group_response_v5(buf: bytes, pos: int) -> tuple[SyncGroupRespon
             pos = skip_tags(buf, pos - 1)
         return SyncGroupResponse(throttle_time_ms, error_code, protocol_type, protocol_name, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", 5, buf, pos) from None
+        raise decode_failure(error, "SyncGroupResponse", version, buf, pos) from None
 
 
-def encode_sync_group_response_v5(msg: SyncGroupResponse, out: bytearray) -> None:
+def encode_sync_group_response_v0(msg: SyncGroupResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.assignment
+        out += pack_hi(msg.error_code, len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "SyncGroupResponse", version) from error
+
+
+def encode_sync_group_response_v1(msg: SyncGroupResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        raw = msg.assignment
+        out += pack_ihi(msg.throttle_time_ms, msg.error_code, len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "SyncGroupResponse", version) from error
+
+
+encode_sync_group_response_v2 = at_version(encode_sync_group_response_v1, 2)
+
+
+encode_sync_group_response_v3 = at_version(encode_sync_group_response_v1, 3)
+
+
+def encode_sync_group_response_v4(msg: SyncGroupResponse, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        raw = msg.assignment
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "SyncGroupResponse", version) from error
+
+
+def encode_sync_group_response_v5(msg: SyncGroupResponse, out: bytearray, version: int = 5) -> None:
     start = len(out)
     try:
         text = msg.protocol_type
@@ -770,7 +617,7 @@ def encode_sync_group_response_v5(msg: SyncGroupResponse, out: bytearray) -> Non
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
-        raise encode_failure(error, "SyncGroupResponse", 5) from error
+        raise encode_failure(error, "SyncGroupResponse", version) from error
 
 
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {

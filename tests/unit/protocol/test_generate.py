@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from protocol.codec import decode, decoder, encode, encoder
+from protocol.errors import DecodeError, EncodeError
 from protocol.generate import __main__ as generate
+from protocol.messages.heartbeat import HeartbeatRequest
 
 
 def test_generated_code_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,3 +35,20 @@ def test_check_names_what_differs_and_changes_nothing(
     assert (tmp_path / "heartbeat.py").read_text() == "stale"
     generate.main([])
     assert generate.main(["--check"]) == 0
+
+
+def test_versions_of_one_layout_share_their_code() -> None:
+    """Each still says its own version when something is wrong, and goes by its own name."""
+    first: Any
+    second: Any
+    third: Any
+    fourth: Any
+    for lookup in (decoder, encoder):
+        first, second, third, fourth = (lookup(HeartbeatRequest, version) for version in range(4))
+        assert first.__code__ is second.__code__ is third.__code__ is not fourth.__code__
+        assert third.__name__ == first.__name__.replace("_v0", "_v2")
+    for version in (0, 1, 2):
+        with pytest.raises(DecodeError, match=f"HeartbeatRequest v{version}"):
+            decode(HeartbeatRequest, version, b"")
+        with pytest.raises(EncodeError, match=f"HeartbeatRequest v{version}"):
+            encode(HeartbeatRequest(generation_id=2**40), version)
