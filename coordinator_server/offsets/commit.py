@@ -20,6 +20,7 @@ from protocol.messages.offset_commit import (
 VALUE_VERSION = 4
 VALUE_VERSION_WITH_EXPIRY = 1
 NO_RETENTION_TIME = -1
+LAST_TIMESTAMP = 2**63 - 1
 
 _METADATA_TOO_LARGE = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
 
@@ -29,7 +30,7 @@ def commit_offsets(request: OffsetCommitRequest, now_ms: int, metadata_max: int)
     group_id = request.group_id
     expires, version = NO_TIMESTAMP, VALUE_VERSION
     if request.retention_time_ms != NO_RETENTION_TIME:
-        expires, version = now_ms + request.retention_time_ms, VALUE_VERSION_WITH_EXPIRY
+        expires, version = min(now_ms + request.retention_time_ms, LAST_TIMESTAMP), VALUE_VERSION_WITH_EXPIRY
     records: list[CoordinatorRecord] = []
     topics: list[OffsetCommitResponseTopic] = []
     for topic in request.topics:

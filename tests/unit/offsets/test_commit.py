@@ -47,6 +47,14 @@ def test_a_retention_time_makes_an_expiry() -> None:
     assert expires == [(1, NOW_MS + 1000), (1, NOW_MS)]
 
 
+def test_a_retention_time_beyond_all_time_is_for_ever() -> None:
+    """The sum must still be an int64."""
+    (record,) = commit_offsets(request(OffsetCommitRequestPartition(0, 5), retention_ms=2**63 - 1), NOW_MS, 4096).records
+
+    assert isinstance(record.value, OffsetCommitValue)
+    assert record.value.expire_timestamp == 2**63 - 1
+
+
 @pytest.mark.parametrize(
     ("metadata", "is_refused"), [(None, False), ("", False), ("abcd", False), ("abcde", True), ("🐘🐘", False), ("🐘🐘a", True)]
 )
