@@ -110,7 +110,6 @@ class LocalLogStore:
         self._failure: OutcomeUnknown | None = None
         self._in_flight: _Submission | None = None
         self._frame_bytes = 0
-        self._is_submitting = False
         self._is_parked = False
         self._is_write_due = False
         self._is_preparing = False
@@ -129,17 +128,13 @@ class LocalLogStore:
         refusal = self._refusal() or self._take(appends, taken)
         if refusal is not None or not taken:
             self._withdraw(taken)
-            self._post(partial(done, refusal))
+            done(refusal)
             return
         parts: list[bytes] = []
         for each in taken:
             parts += (entry_header(each.log.prefix, each.offset, len(each.data)), each.data)
         self._in_flight = _Submission(taken, b"".join(parts), done)
-        self._is_submitting = True
-        try:
-            self._write()
-        finally:
-            self._is_submitting = False
+        self._write()
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
         """Durable record batches in offset order, newest layer first, from the one that holds ``from_offset``. Any thread may call this."""
@@ -291,10 +286,7 @@ class LocalLogStore:
             self._withdraw(submission.taken)
             if isinstance(error, OutcomeUnknown):
                 self._failure = error
-        if self._is_submitting:
-            self._post(partial(submission.done, error))
-        else:
-            submission.done(error)
+        submission.done(error)
 
     def _refuse_parked(self, error: LogError) -> None:
         """The submission that waits for the journal's next file, if there is one, waits in vain."""

@@ -6,7 +6,8 @@ Duties of the caller:
 2. ``expected_offset`` is the shard's end offset as the caller knows it; the data is whole RecordBatches that start there.
 3. After an error the caller reverts each shard of the list to its ``expected_offset``, and may go on.
 
-``done(None)`` means that every batch of the list is durable. ``done`` is called on the caller's loop, never inside ``submit``.
+``done(None)`` means that every batch of the list is durable. ``done`` is called on the caller's loop, and before ``submit`` returns where
+that is when it is known: a write that is done on the loop costs no second turn of it.
 """
 
 from __future__ import annotations

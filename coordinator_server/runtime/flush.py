@@ -6,6 +6,7 @@ nobody waits for a timer. One Flusher serves every runtime of the loop, because 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,7 @@ class Flusher:
         self._fatal = fatal
         self._dirty: dict[ShardContext[Any], None] = {}
         self._flushing: list[tuple[ShardContext[Any], int]] = []
+        self._due: deque[tuple[list[DeferredEvent], ErrorCode | None]] = deque()
         self._is_scheduled = False
         self._is_failing = False
         self._idle: list[Callable[[], None]] = []
@@ -83,19 +85,18 @@ class Flusher:
             return
         flushed, self._flushing = self._flushing, []
         self._tell_operator(failure)
-        if failure is None:
-            done = [event for context, offset in flushed for event in context.commit(offset)]
-        else:
-            done = []
-            for context, _ in flushed:
-                failed = context.revert()
+        for context, offset in flushed:
+            if failure is None:
+                self._due.append((context.commit(offset), None))
+            else:
+                self._due.append((context.revert(), error_for(failure)))
                 self._dirty.pop(context, None)
-                error = error_for(failure)
-                settle(failed, error)
-        # The disk works on the next batch while this one is answered.
+        # The disk works on the next batch while this one is answered. It may be done with that before we are back here: then what
+        # was due first has been settled first.
         if self._dirty:
             self._flush()
-        settle(done, None)
+        while self._due:
+            settle(*self._due.popleft())
         if self.is_idle:
             self._tell_idle()
 

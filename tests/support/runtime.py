@@ -92,6 +92,7 @@ class MemoryStore:
         self.ends: dict[ShardId, int] = {}
         self.open: tuple[Sequence[Append], Callable[[LogError | None], None]] | None = None
         self.submits: list[list[ShardId]] = []
+        self.is_instant = False  # done before submit returns
         self.damage: LogError | None = None
 
     def submit(self, appends: Sequence[Append], done: Callable[[LogError | None], None], /) -> None:
@@ -100,6 +101,8 @@ class MemoryStore:
             assert append.expected_offset == self.end_offset(append.shard)
         self.submits.append([append.shard for append in appends])
         self.open = (appends, done)
+        if self.is_instant:
+            self.finish()
 
     def finish(self, failure: LogError | None = None) -> None:
         """The disk is done."""

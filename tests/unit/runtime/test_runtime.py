@@ -91,6 +91,23 @@ def test_what_arrives_during_a_flush_is_the_next_one(toy: ToyRuntime) -> None:
     assert toy.store.names() == ["a", "b", "c"]
 
 
+def test_a_disk_that_is_done_at_once_changes_no_order(toy: ToyRuntime) -> None:
+    heard: list[str] = []
+
+    def put(name: str) -> Outcome:
+        return toy.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, 1)], lambda error: heard.append(name)))
+
+    outcomes = [put("a")]
+    toy.turn()
+    outcomes += [put("b"), put("c")]
+    toy.store.is_instant = True
+    toy.store.finish()
+
+    assert heard == ["a", "b", "c"]
+    assert [outcome.answers for outcome in outcomes] == [1, 1, 1]
+    assert toy.flusher.is_idle
+
+
 def test_an_operation_that_refuses_leaves_no_trace(toy: ToyRuntime) -> None:
     def refuse(shard: ToyShard, reply: Any) -> CoordinatorResult[Any]:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
