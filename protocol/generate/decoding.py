@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from protocol.fields import Item, Message, Primitive
 from protocol.generate.rows import Row, row_of
-from protocol.generate.source import FORMATS, SIZES, Layouts, Source, join, literal, local, python_type, size_of
+from protocol.generate.source import FORMATS, PYTHON_TYPES, SIZES, Layouts, Source, join, literal, local, python_type, size_of
 from protocol.schema import FieldSpec, fields_of
 
 _LONG_SIZES = (Primitive.BYTES, Primitive.RECORDS)
@@ -62,19 +62,48 @@ class DecoderWriter:
         elif field.type in FORMATS:
             self._run.append((FORMATS[field.type], name))
         else:
-            self._sized(field.type, path, self._is_compact(field), self._version in field.nullable)
+            is_tagged = self._version in field.tagged
+            self._sized(field.type, path, self._is_compact(field), self._version in field.nullable, declared=is_tagged)
         return name
 
-    def _sized(self, kind: Primitive, path: str, compact: bool, nullable: bool) -> None:
-        """Read a string or bytes."""
-        self._size(compact, "i" if kind in _LONG_SIZES else "h")
-        size, missing, present = ("n - 1", "n == 0", "n") if compact else ("n", "n < 0", "n >= 0")
-        value = f"buf[pos : (pos := pos + {size})]" + (".decode()" if kind is Primitive.STRING else "")
+    def _sized(self, kind: Primitive, path: str, compact: bool, nullable: bool, declared: bool = False) -> None:
+        """Read a string or bytes. While its size is one byte, ``pos`` stays at the run before it until the content is read."""
+        if nullable and not declared:
+            self._source.line(f"{local(path)}: {PYTHON_TYPES[kind]} | None")
+        self._run.append(("B" if compact else "i" if kind in _LONG_SIZES else "h", "n"))
+        size = self._unpack()
+        read = f"{local(path)} = buf[{{}} : (pos := {{}})]" + (".decode()" if kind is Primitive.STRING else "")
+        if compact:
+            self._compact_sized(path, size, read, nullable)
+            return
+        content = read.format(f"pos + {size}", f"pos + {size} + n")
+        if not nullable:
+            self._refuse_null("n < 0", path)
+            self._source.line(content)
+            return
+        with self._source.block("if n >= 0"):
+            self._source.line(content)
+        self._null(path, size)
+
+    def _compact_sized(self, path: str, size: int, read: str, nullable: bool) -> None:
+        """The content behind a run of ``size`` bytes, the last of which is a compact size, or the first byte of it."""
+        at = f"pos + {size - 1}" if size > 1 else "pos"
+        with self._source.block("if 0 < n < 0x80"):
+            self._source.line(read.format(f"pos + {size}", f"{at} + n"))
         if nullable:
-            self._source.line(f"{local(path)} = {value} if {present} else None")
-        else:
-            self._refuse_null(missing, path)
-            self._source.line(f"{local(path)} = {value}")
+            self._null(path, size, "elif n == 0")
+        with self._source.block("else"):
+            self._source.line(f"n, pos = read_uvarint(buf, {at})")
+            if nullable:
+                self._source.line(read.format("pos", "pos + n - 1") + " if n else None")
+            else:
+                self._refuse_null("n == 0", path)
+                self._source.line(read.format("pos", "pos + n - 1"))
+
+    def _null(self, path: str, size: int, head: str = "else") -> None:
+        with self._source.block(head):
+            self._source.line(f"{local(path)} = None")
+            self._source.line(f"pos += {size}")
 
     def _refuse_null(self, condition: str, path: str) -> None:
         with self._source.block(f"if {condition}"):
@@ -92,9 +121,12 @@ class DecoderWriter:
         return self._flexible and (field.flexible is None or self._version in field.flexible)
 
     def _flush(self) -> None:
-        """Read the run."""
-        if not self._run:
-            return
+        """Read the run and step behind it."""
+        if self._run:
+            self._source.line(f"pos += {self._unpack()}")
+
+    def _unpack(self) -> int:
+        """Read the run; how many bytes it has."""
         formats = [item for item, _ in self._run]
         targets = [target for _, target in self._run]
         self._run = []
@@ -103,12 +135,13 @@ class DecoderWriter:
         else:
             left = ", ".join(targets) if len(targets) > 1 else f"({targets[0]},)"
             self._source.line(f"{left} = {self._layouts.name('unpack', ''.join(formats))}(buf, pos)")
-        self._source.line(f"pos += {size_of(formats)}")
+        return size_of(formats)
 
     def _nullable_struct(self, field: FieldSpec, struct: type[Item], path: str) -> None:
         self._run.append(("b", "n"))
         self._flush()
-        self._source.line(f"{local(path)}: {python_type(field)} = None")
+        declared = "" if self._version in field.tagged else f": {python_type(field)}"
+        self._source.line(f"{local(path)}{declared} = None")
         with self._source.block("if n >= 0"):
             expression = self._struct(struct, path)
             self._flush()
@@ -124,7 +157,7 @@ class DecoderWriter:
                 self._source.line("pos = skip_tags(buf, pos - 1)")
                 return
             self._source.line("n, pos = read_uvarint(buf, pos - 1)")
-            with self._source.block("for _ in range(n)"):
+            with self._source.block("for _ in repeat(None, n)"):
                 self._tag(known, prefix)
 
     def _tag(self, known: list[FieldSpec], prefix: str) -> None:
@@ -157,18 +190,25 @@ class DecoderWriter:
         if self._version not in field.tagged:
             self._source.line(f"{local(path)}: {python_type(field)}")
         if self._version not in field.nullable:
-            self._refuse_null("n < 0", path)
+            self._check_count(field, path, nullable=False)
             self._elements(field, path)
             return
         with self._source.block("if n < 0"):
             self._source.line(f"{local(path)} = None")
         with self._source.block("else"):
+            self._check_count(field, path, nullable=True)
             self._elements(field, path)
 
-    def _elements(self, field: FieldSpec, path: str) -> None:
+    def _check_count(self, field: FieldSpec, path: str, nullable: bool) -> None:
+        """Refuse more elements than can be in what is left, before memory is taken for them."""
         smallest = max(1, self._smallest_element(field))
-        with self._source.block("if n > len(buf) - pos" if smallest == 1 else f"if n * {smallest} > len(buf) - pos"):
+        count = "n" if smallest == 1 else f"n * {smallest}"
+        with self._source.block(f"if {count} > len(buf) - pos" if nullable else f"if not 0 <= {count} <= len(buf) - pos"):
+            if not nullable:
+                self._refuse_null("n < 0", path)
             self._source.line(f'raise ShortField("{path}", n)')
+
+    def _elements(self, field: FieldSpec, path: str) -> None:
         if isinstance(field.type, Primitive):
             self._primitive_elements(field, field.type, path)
             return
@@ -195,13 +235,13 @@ class DecoderWriter:
             self._source.line(f"pos += n * {SIZES[FORMATS[kind]]}")
         else:
             self._source.line(f"{name} = []")
-            with self._source.block("for _ in range(n)"):
+            with self._source.block("for _ in repeat(None, n)"):
                 self._sized(kind, path + ".item", self._is_compact(field), nullable=False)
                 self._source.line(f"{name}.append({local(path + '.item')})")
 
     def _loop(self, struct: type[Item], path: str) -> None:
         self._source.line(f"{local(path)} = []")
-        with self._source.block("for _ in range(n)"):
+        with self._source.block("for _ in repeat(None, n)"):
             expression = self._struct(struct, path)
             self._flush()
             self._source.line(f"{local(path)}.append({expression})")
@@ -209,20 +249,30 @@ class DecoderWriter:
     def _rows(self, struct: type[Item], path: str, row: Row) -> None:
         """Read an array whose elements have the row's layout, up to ``end``."""
         rows = f"{self._layouts.name('rows', row.formats)}(buf[pos:end])"
-        names = [field.name for field in fields_of(struct)]
-        if row.string is None and tuple(names[: len(row.names)]) == row.names:
-            self._source.line(f"{local(path)} = list(starmap({struct.__name__}, {rows}))")
-        else:
-            values = []
-            for field in fields_of(struct):
-                present = local(field.name) if self._version in field.versions else literal(field.default)
-                values.append("value" if field is row.string else present)
-            if row.string is not None:
-                self._source.line(f"value = {row.string_value(self._version)}")
-            expression = f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
-            targets = ", ".join(map(local, row.names)) + ("," if len(row.names) == 1 else "")
-            self._source.line(f"{local(path)} = [{expression} for {targets} in {rows}]")
+        names = tuple(field.name for field in fields_of(struct))
+        starred = f"{local(path)} = list(starmap({struct.__name__}, {rows}))"
+        if names[: len(row.names)] != row.names or (row.string is not None and row.string.default != ""):
+            self._built_rows(struct, path, row, rows)
+        elif row.string is None or self._version not in row.string.nullable:
+            self._source.line(starred)
+        else:  # every string is its default, or every string is null
+            with self._source.block(f"if {row.is_empty}"):
+                self._source.line(starred)
+            with self._source.block("else"):
+                self._built_rows(struct, path, row, rows)
         self._source.line("pos = end")
+
+    def _built_rows(self, struct: type[Item], path: str, row: Row, rows: str) -> None:
+        """The elements where the fields of a row are not the first ones of the struct."""
+        values = []
+        for field in fields_of(struct):
+            present = local(field.name) if self._version in field.versions else literal(field.default)
+            values.append("value" if field is row.string else present)
+        if row.string is not None:
+            self._source.line(f"value = {row.string_value(self._version)}")
+        expression = f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
+        targets = ", ".join(map(local, row.names)) + ("," if len(row.names) == 1 else "")
+        self._source.line(f"{local(path)} = [{expression} for {targets} in {rows}]")
 
     def _smallest(self, field: FieldSpec) -> int:
         """The fewest bytes that the field takes at this version."""

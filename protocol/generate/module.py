@@ -102,8 +102,8 @@ def _tables(messages: tuple[type[Message], ...]) -> list[str]:
 def _head(name: str, messages: tuple[type[Message], ...], text: str) -> str:
     used = set(re.findall(r"\w+", text))
     standard = [
-        ("from itertools import starmap", "starmap"),
-        (f"from struct import {', '.join(_used(('Struct', 'pack', 'unpack_from'), used))}", "Struct"),
+        ("itertools", _used(("repeat", "starmap"), used)),
+        ("struct", _used(("Struct", "pack", "unpack_from"), used)),
     ]
     structs = sorted({struct.__name__ for message in messages for struct in _structs_of(message)} & used)
     fields = ", ".join(_used(("ZERO_UUID", "Message"), used))
@@ -113,7 +113,7 @@ def _head(name: str, messages: tuple[type[Message], ...], text: str) -> str:
             "",
             "from __future__ import annotations",
             "",
-            *(line for line, word in standard if word in used),
+            *(_import(module, names) for module, names in standard if names),
             "from typing import Any",
             "",
             "from protocol.codec import Decoder, Encoder",

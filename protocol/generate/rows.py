@@ -41,7 +41,12 @@ class Row(Struct, frozen=True):
         """The value of every element's string, once ``condition`` holds."""
         if self.string is None or version not in self.string.nullable:
             return '""'
-        return '"" if mark else None' if self.is_flexible else 'None if mark else ""'
+        return f'"" if {self.is_empty} else None'
+
+    @property
+    def is_empty(self) -> str:
+        """Whether every element's string is empty rather than null, once ``condition`` holds."""
+        return "mark" if self.is_flexible else "not mark"
 
     def _string_parts(self, nullable: bool) -> list[str]:
         """Every size is that of the first, and that is the size of an empty string, or of null."""

@@ -30,7 +30,9 @@ PYTHON_TYPES: Final = {
     Primitive.BYTES: "bytes",
     Primitive.RECORDS: "bytes",
 }
-_TEMPORARIES: Final = {"buf", "pos", "n", "end", "mark", "msg", "out", "start", "raw", "text", "data", "value", "error", "tag"}
+_TEMPORARIES: Final = frozenset(
+    ("buf", "pos", "version", "n", "end", "mark", "msg", "out", "start", "raw", "text", "data", "value", "error", "tag", "at")
+)
 
 
 class Source:

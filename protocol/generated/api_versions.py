@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import starmap
+from itertools import repeat, starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -70,19 +70,21 @@ decode_api_versions_request_v2 = at_version(decode_api_versions_request_v0, 2)
 def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ApiVersionsRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("client_software_name")
-        client_software_name = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            client_software_name = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("client_software_name")
+            client_software_name = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("client_software_version")
-        client_software_version = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            client_software_version = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("client_software_version")
+            client_software_version = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n:
@@ -141,9 +143,9 @@ def decode_api_versions_response_v0(buf: bytes, pos: int, version: int = 0) -> t
         error_code, n = unpack_hi(buf, pos)
         pos += 6
         api_keys: list[ApiVersion]
-        if n < 0:
-            raise BadField("api_keys")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("api_keys")
             raise ShortField("api_keys", n)
         end = pos + n * 6
         api_keys = list(starmap(ApiVersion, rows_hhh(buf[pos:end])))
@@ -160,9 +162,9 @@ def decode_api_versions_response_v1(buf: bytes, pos: int, version: int = 1) -> t
         error_code, n = unpack_hi(buf, pos)
         pos += 6
         api_keys: list[ApiVersion]
-        if n < 0:
-            raise BadField("api_keys")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("api_keys")
             raise ShortField("api_keys", n)
         end = pos + n * 6
         api_keys = list(starmap(ApiVersion, rows_hhh(buf[pos:end])))
@@ -185,9 +187,9 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         api_keys: list[ApiVersion]
-        if n < 0:
-            raise BadField("api_keys")
-        if n * 7 > len(buf) - pos:
+        if not 0 <= n * 7 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("api_keys")
             raise ShortField("api_keys", n)
         end = pos + n * 7
         if buf[pos + 6 : end : 7].count(0) == n:
@@ -195,7 +197,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
             pos = end
         else:
             api_keys = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 api_keys_api_key, api_keys_min_version, api_keys_max_version, n = unpack_hhhB(buf, pos)
                 pos += 7
                 if n:
@@ -209,7 +211,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
         zk_migration_ready: bool = False
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -221,9 +223,9 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
-                    if n < 0:
-                        raise BadField("supported_features")
-                    if n * 6 > len(buf) - pos:
+                    if not 0 <= n * 6 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("supported_features")
                         raise ShortField("supported_features", n)
                     end = pos + n * 6
                     if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
@@ -232,14 +234,15 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                         pos = end
                     else:
                         supported_features = []
-                        for _ in range(n):
+                        for _ in repeat(None, n):
                             n = buf[pos]
-                            pos += 1
-                            if n >= 0x80:
-                                n, pos = read_uvarint(buf, pos - 1)
-                            if n == 0:
-                                raise BadField("supported_features.name")
-                            supported_features_name = buf[pos : (pos := pos + n - 1)].decode()
+                            if 0 < n < 0x80:
+                                supported_features_name = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_uvarint(buf, pos)
+                                if n == 0:
+                                    raise BadField("supported_features.name")
+                                supported_features_name = buf[pos : (pos := pos + n - 1)].decode()
                             supported_features_min_version, supported_features_max_version, n = unpack_hhB(buf, pos)
                             pos += 5
                             if n:
@@ -254,9 +257,9 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
-                    if n < 0:
-                        raise BadField("finalized_features")
-                    if n * 6 > len(buf) - pos:
+                    if not 0 <= n * 6 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("finalized_features")
                         raise ShortField("finalized_features", n)
                     end = pos + n * 6
                     if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
@@ -265,14 +268,15 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                         pos = end
                     else:
                         finalized_features = []
-                        for _ in range(n):
+                        for _ in repeat(None, n):
                             n = buf[pos]
-                            pos += 1
-                            if n >= 0x80:
-                                n, pos = read_uvarint(buf, pos - 1)
-                            if n == 0:
-                                raise BadField("finalized_features.name")
-                            finalized_features_name = buf[pos : (pos := pos + n - 1)].decode()
+                            if 0 < n < 0x80:
+                                finalized_features_name = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_uvarint(buf, pos)
+                                if n == 0:
+                                    raise BadField("finalized_features.name")
+                                finalized_features_name = buf[pos : (pos := pos + n - 1)].decode()
                             finalized_features_max_version_level, finalized_features_min_version_level, n = unpack_hhB(buf, pos)
                             pos += 5
                             if n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -37,12 +38,13 @@ unpack_iiiB = Struct(">iiiB").unpack_from
 def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TopicRecord, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("name")
-        name = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            name = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("name")
+            name = buf[pos : (pos := pos + n - 1)].decode()
         topic_id, n = unpack_uB(buf, pos)
         pos += 17
         if n:
@@ -78,9 +80,9 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         replicas: list[int]
-        if n < 0:
-            raise BadField("replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("replicas")
             raise ShortField("replicas", n)
         replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -90,9 +92,9 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         isr: list[int]
-        if n < 0:
-            raise BadField("isr")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("isr")
             raise ShortField("isr", n)
         isr = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -102,9 +104,9 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         removing_replicas: list[int]
-        if n < 0:
-            raise BadField("removing_replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("removing_replicas")
             raise ShortField("removing_replicas", n)
         removing_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -114,9 +116,9 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         adding_replicas: list[int]
-        if n < 0:
-            raise BadField("adding_replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("adding_replicas")
             raise ShortField("adding_replicas", n)
         adding_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -125,7 +127,7 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
         leader_recovery_state: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -151,9 +153,9 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         replicas: list[int]
-        if n < 0:
-            raise BadField("replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("replicas")
             raise ShortField("replicas", n)
         replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -163,9 +165,9 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         isr: list[int]
-        if n < 0:
-            raise BadField("isr")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("isr")
             raise ShortField("isr", n)
         isr = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -175,9 +177,9 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         removing_replicas: list[int]
-        if n < 0:
-            raise BadField("removing_replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("removing_replicas")
             raise ShortField("removing_replicas", n)
         removing_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -187,9 +189,9 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         adding_replicas: list[int]
-        if n < 0:
-            raise BadField("adding_replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("adding_replicas")
             raise ShortField("adding_replicas", n)
         adding_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -199,9 +201,9 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         directories: list[bytes]
-        if n < 0:
-            raise BadField("directories")
-        if n * 16 > len(buf) - pos:
+        if not 0 <= n * 16 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("directories")
             raise ShortField("directories", n)
         directories = [buf[at : at + 16] for at in range(pos, pos + n * 16, 16)]
         pos += n * 16
@@ -210,7 +212,7 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
         leader_recovery_state: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -236,9 +238,9 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         replicas: list[int]
-        if n < 0:
-            raise BadField("replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("replicas")
             raise ShortField("replicas", n)
         replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -248,9 +250,9 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         isr: list[int]
-        if n < 0:
-            raise BadField("isr")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("isr")
             raise ShortField("isr", n)
         isr = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -260,9 +262,9 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         removing_replicas: list[int]
-        if n < 0:
-            raise BadField("removing_replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("removing_replicas")
             raise ShortField("removing_replicas", n)
         removing_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -272,9 +274,9 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         adding_replicas: list[int]
-        if n < 0:
-            raise BadField("adding_replicas")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("adding_replicas")
             raise ShortField("adding_replicas", n)
         adding_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
@@ -284,9 +286,9 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         directories: list[bytes]
-        if n < 0:
-            raise BadField("directories")
-        if n * 16 > len(buf) - pos:
+        if not 0 <= n * 16 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("directories")
             raise ShortField("directories", n)
         directories = [buf[at : at + 16] for at in range(pos, pos + n * 16, 16)]
         pos += n * 16
@@ -297,7 +299,7 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
         last_known_elr: list[int] | None = None
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n

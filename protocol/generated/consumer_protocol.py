@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -23,21 +24,24 @@ def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int 
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[str]
-        if n < 0:
-            raise BadField("topics")
-        if n * 2 > len(buf) - pos:
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.item")
-            topics_item = buf[pos : (pos := pos + n)].decode()
+            topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             topics.append(topics_item)
+        user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        pos += 4
-        user_data = buf[pos : (pos := pos + n)] if n >= 0 else None
+        if n >= 0:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
+        else:
+            user_data = None
+            pos += 4
         if pos > len(buf):
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data), pos
@@ -50,41 +54,43 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[str]
-        if n < 0:
-            raise BadField("topics")
-        if n * 2 > len(buf) - pos:
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.item")
-            topics_item = buf[pos : (pos := pos + n)].decode()
+            topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             topics.append(topics_item)
+        user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        pos += 4
-        user_data = buf[pos : (pos := pos + n)] if n >= 0 else None
+        if n >= 0:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
+        else:
+            user_data = None
+            pos += 4
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
-        if n < 0:
-            raise BadField("owned_partitions")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("owned_partitions")
             raise ShortField("owned_partitions", n)
         owned_partitions = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("owned_partitions.topic")
-            owned_partitions_topic = buf[pos : (pos := pos + n)].decode()
+            owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
-            if n < 0:
-                raise BadField("owned_partitions.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("owned_partitions.partitions")
                 raise ShortField("owned_partitions.partitions", n)
             owned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -101,41 +107,43 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[str]
-        if n < 0:
-            raise BadField("topics")
-        if n * 2 > len(buf) - pos:
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.item")
-            topics_item = buf[pos : (pos := pos + n)].decode()
+            topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             topics.append(topics_item)
+        user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        pos += 4
-        user_data = buf[pos : (pos := pos + n)] if n >= 0 else None
+        if n >= 0:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
+        else:
+            user_data = None
+            pos += 4
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
-        if n < 0:
-            raise BadField("owned_partitions")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("owned_partitions")
             raise ShortField("owned_partitions", n)
         owned_partitions = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("owned_partitions.topic")
-            owned_partitions_topic = buf[pos : (pos := pos + n)].decode()
+            owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
-            if n < 0:
-                raise BadField("owned_partitions.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("owned_partitions.partitions")
                 raise ShortField("owned_partitions.partitions", n)
             owned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -152,48 +160,54 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[str]
-        if n < 0:
-            raise BadField("topics")
-        if n * 2 > len(buf) - pos:
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.item")
-            topics_item = buf[pos : (pos := pos + n)].decode()
+            topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             topics.append(topics_item)
+        user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        pos += 4
-        user_data = buf[pos : (pos := pos + n)] if n >= 0 else None
+        if n >= 0:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
+        else:
+            user_data = None
+            pos += 4
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
-        if n < 0:
-            raise BadField("owned_partitions")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("owned_partitions")
             raise ShortField("owned_partitions", n)
         owned_partitions = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("owned_partitions.topic")
-            owned_partitions_topic = buf[pos : (pos := pos + n)].decode()
+            owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
-            if n < 0:
-                raise BadField("owned_partitions.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("owned_partitions.partitions")
                 raise ShortField("owned_partitions.partitions", n)
             owned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             owned_partitions.append(TopicPartition(owned_partitions_topic, owned_partitions_partitions))
+        rack_id: str | None
         generation_id, n = unpack_ih(buf, pos)
-        pos += 6
-        rack_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            rack_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            rack_id = None
+            pos += 6
         if pos > len(buf):
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id, rack_id), pos
@@ -330,30 +344,33 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 
         (n,) = unpack_i(buf, pos)
         pos += 4
         assigned_partitions: list[TopicPartition]
-        if n < 0:
-            raise BadField("assigned_partitions")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("assigned_partitions")
             raise ShortField("assigned_partitions", n)
         assigned_partitions = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("assigned_partitions.topic")
-            assigned_partitions_topic = buf[pos : (pos := pos + n)].decode()
+            assigned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             assigned_partitions_partitions: list[int]
-            if n < 0:
-                raise BadField("assigned_partitions.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("assigned_partitions.partitions")
                 raise ShortField("assigned_partitions.partitions", n)
             assigned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             assigned_partitions.append(TopicPartition(assigned_partitions_topic, assigned_partitions_partitions))
+        user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        pos += 4
-        user_data = buf[pos : (pos := pos + n)] if n >= 0 else None
+        if n >= 0:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
+        else:
+            user_data = None
+            pos += 4
         if pos > len(buf):
             raise IndexError
         return ConsumerProtocolAssignment(assigned_partitions, user_data), pos

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -65,32 +66,31 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[CreatableTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 16 > len(buf) - pos:
+        if not 0 <= n * 16 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             topics_num_partitions, topics_replication_factor, n = unpack_ihi(buf, pos)
             pos += 10
             topics_assignments: list[CreatableReplicaAssignment]
-            if n < 0:
-                raise BadField("topics.assignments")
-            if n * 8 > len(buf) - pos:
+            if not 0 <= n * 8 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.assignments")
                 raise ShortField("topics.assignments", n)
             topics_assignments = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_assignments_partition_index, n = unpack_ii(buf, pos)
                 pos += 8
                 topics_assignments_broker_ids: list[int]
-                if n < 0:
-                    raise BadField("topics.assignments.broker_ids")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.assignments.broker_ids")
                     raise ShortField("topics.assignments.broker_ids", n)
                 topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -98,20 +98,23 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_configs: list[CreatableTopicConfig]
-            if n < 0:
-                raise BadField("topics.configs")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.configs")
                 raise ShortField("topics.configs", n)
             topics_configs = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("topics.configs.name")
-                topics_configs_name = buf[pos : (pos := pos + n)].decode()
+                topics_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                topics_configs_value: str | None
                 (n,) = unpack_h(buf, pos)
-                pos += 2
-                topics_configs_value = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                if n >= 0:
+                    topics_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    topics_configs_value = None
+                    pos += 2
                 topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
             topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
         timeout_ms, validate_only = unpack_iz(buf, pos)
@@ -135,40 +138,41 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[CreatableTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 10 > len(buf) - pos:
+        if not 0 <= n * 10 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_assignments: list[CreatableReplicaAssignment]
-            if n < 0:
-                raise BadField("topics.assignments")
-            if n * 6 > len(buf) - pos:
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.assignments")
                 raise ShortField("topics.assignments", n)
             topics_assignments = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_assignments_partition_index, n = unpack_iB(buf, pos)
                 pos += 5
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_assignments_broker_ids: list[int]
-                if n < 0:
-                    raise BadField("topics.assignments.broker_ids")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.assignments.broker_ids")
                     raise ShortField("topics.assignments.broker_ids", n)
                 topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -183,24 +187,30 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_configs: list[CreatableTopicConfig]
-            if n < 0:
-                raise BadField("topics.configs")
-            if n * 3 > len(buf) - pos:
+            if not 0 <= n * 3 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.configs")
                 raise ShortField("topics.configs", n)
             topics_configs = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("topics.configs.name")
-                topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("topics.configs.name")
+                    topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                topics_configs_value: str | None
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                if 0 < n < 0x80:
+                    topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    topics_configs_value = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -345,20 +355,23 @@ def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> 
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[CreatableTopicResult]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            topics_error_message: str | None
             topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
-            topics_error_message = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                topics_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                topics_error_message = None
+                pos += 4
             topics.append(CreatableTopicResult(topics_name, ZERO_UUID, topics_error_code, topics_error_message))
         if pos > len(buf):
             raise IndexError
@@ -381,24 +394,30 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[CreatableTopicResult]
-        if n < 0:
-            raise BadField("topics")
-        if n * 12 > len(buf) - pos:
+        if not 0 <= n * 12 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            topics_error_message: str | None
             topics_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                topics_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                topics_error_message = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -411,19 +430,25 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 if n * 6 > len(buf) - pos:
                     raise ShortField("topics.configs", n)
                 topics_configs = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    if n == 0:
-                        raise BadField("topics.configs.name")
-                    topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                    if 0 < n < 0x80:
+                        topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("topics.configs.name")
+                        topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                    topics_configs_value: str | None
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                    elif n == 0:
+                        topics_configs_value = None
+                        pos += 1
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                     pos += 4
                     if n:
@@ -434,7 +459,7 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
             topics_topic_config_error_code: int = 0
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in range(n):
+                for _ in repeat(None, n):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     topics_tag_end = pos + n
@@ -468,24 +493,30 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[CreatableTopicResult]
-        if n < 0:
-            raise BadField("topics")
-        if n * 28 > len(buf) - pos:
+        if not 0 <= n * 28 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            topics_error_message: str | None
             topics_topic_id, topics_error_code, n = unpack_uhB(buf, pos)
-            pos += 19
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                topics_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
+            elif n == 0:
+                topics_error_message = None
+                pos += 19
+            else:
+                n, pos = read_uvarint(buf, pos + 18)
+                topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -498,19 +529,25 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 if n * 6 > len(buf) - pos:
                     raise ShortField("topics.configs", n)
                 topics_configs = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    if n == 0:
-                        raise BadField("topics.configs.name")
-                    topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                    if 0 < n < 0x80:
+                        topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("topics.configs.name")
+                        topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                    topics_configs_value: str | None
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                    elif n == 0:
+                        topics_configs_value = None
+                        pos += 1
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                     pos += 4
                     if n:
@@ -521,7 +558,7 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
             topics_topic_config_error_code: int = 0
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in range(n):
+                for _ in repeat(None, n):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     topics_tag_end = pos + n

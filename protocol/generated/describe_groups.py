@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -47,17 +48,16 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) ->
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups: list[str]
-        if n < 0:
-            raise BadField("groups")
-        if n * 2 > len(buf) - pos:
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.item")
-            groups_item = buf[pos : (pos := pos + n)].decode()
+            groups_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             groups.append(groups_item)
         if pos > len(buf):
             raise IndexError
@@ -77,17 +77,16 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) ->
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups: list[str]
-        if n < 0:
-            raise BadField("groups")
-        if n * 2 > len(buf) - pos:
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.item")
-            groups_item = buf[pos : (pos := pos + n)].decode()
+            groups_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             groups.append(groups_item)
         (include_authorized_operations,) = unpack_z(buf, pos)
         pos += 1
@@ -107,19 +106,20 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[str]
-        if n < 0:
-            raise BadField("groups")
-        if n > len(buf) - pos:
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.item")
-            groups_item = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.item")
+                groups_item = buf[pos : (pos := pos + n - 1)].decode()
             groups.append(groups_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -204,66 +204,57 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups: list[DescribedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 14 > len(buf) - pos:
+        if not 0 <= n * 14 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             groups_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n)].decode()
+            groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
-            if n < 0:
-                raise BadField("groups.members")
-            if n * 14 > len(buf) - pos:
+            if not 0 <= n * 14 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos : (pos := pos + n)].decode()
+                groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos : (pos := pos + n)].decode()
+                groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos : (pos := pos + n)].decode()
+                groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_i(buf, pos)
-                pos += 4
                 if n < 0:
                     raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos : (pos := pos + n)]
+                groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
                 (n,) = unpack_i(buf, pos)
-                pos += 4
                 if n < 0:
                     raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos : (pos := pos + n)]
+                groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
                 groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             groups.append(DescribedGroup(groups_error_code, None, groups_group_id, groups_group_state, groups_protocol_type, groups_protocol_data, groups_members))
         if pos > len(buf):
@@ -278,66 +269,57 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         groups: list[DescribedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 14 > len(buf) - pos:
+        if not 0 <= n * 14 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             groups_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n)].decode()
+            groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
-            if n < 0:
-                raise BadField("groups.members")
-            if n * 14 > len(buf) - pos:
+            if not 0 <= n * 14 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos : (pos := pos + n)].decode()
+                groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos : (pos := pos + n)].decode()
+                groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos : (pos := pos + n)].decode()
+                groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_i(buf, pos)
-                pos += 4
                 if n < 0:
                     raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos : (pos := pos + n)]
+                groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
                 (n,) = unpack_i(buf, pos)
-                pos += 4
                 if n < 0:
                     raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos : (pos := pos + n)]
+                groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
                 groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             groups.append(DescribedGroup(groups_error_code, None, groups_group_id, groups_group_state, groups_protocol_type, groups_protocol_data, groups_members))
         if pos > len(buf):
@@ -355,66 +337,57 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         groups: list[DescribedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             groups_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n)].decode()
+            groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
-            if n < 0:
-                raise BadField("groups.members")
-            if n * 14 > len(buf) - pos:
+            if not 0 <= n * 14 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos : (pos := pos + n)].decode()
+                groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos : (pos := pos + n)].decode()
+                groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos : (pos := pos + n)].decode()
+                groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_i(buf, pos)
-                pos += 4
                 if n < 0:
                     raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos : (pos := pos + n)]
+                groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
                 (n,) = unpack_i(buf, pos)
-                pos += 4
                 if n < 0:
                     raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos : (pos := pos + n)]
+                groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
                 groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             (groups_authorized_operations,) = unpack_i(buf, pos)
             pos += 4
@@ -431,69 +404,64 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         groups: list[DescribedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             groups_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n)].decode()
+            groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
-            if n < 0:
-                raise BadField("groups.members")
-            if n * 16 > len(buf) - pos:
+            if not 0 <= n * 16 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos : (pos := pos + n)].decode()
+                groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                groups_members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
-                pos += 2
-                groups_members_group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                if n >= 0:
+                    groups_members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    groups_members_group_instance_id = None
+                    pos += 2
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos : (pos := pos + n)].decode()
+                groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos : (pos := pos + n)].decode()
+                groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_i(buf, pos)
-                pos += 4
                 if n < 0:
                     raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos : (pos := pos + n)]
+                groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
                 (n,) = unpack_i(buf, pos)
-                pos += 4
                 if n < 0:
                     raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos : (pos := pos + n)]
+                groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
                 groups_members.append(DescribedGroupMember(groups_members_member_id, groups_members_group_instance_id, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             (groups_authorized_operations,) = unpack_i(buf, pos)
             pos += 4
@@ -513,92 +481,106 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 12 > len(buf) - pos:
+        if not 0 <= n * 12 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             groups_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_state")
+                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.protocol_type")
+                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.protocol_data")
+                groups_protocol_data = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_members: list[DescribedGroupMember]
-            if n < 0:
-                raise BadField("groups.members")
-            if n * 7 > len(buf) - pos:
+            if not 0 <= n * 7 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.member_id")
+                    groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                groups_members_group_instance_id: str | None
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                if 0 < n < 0x80:
+                    groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    groups_members_group_instance_id = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.client_id")
+                    groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.client_host")
+                    groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
+                if 0 < n < 0x80:
+                    groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.member_metadata")
+                    groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
+                if 0 < n < 0x80:
+                    groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.member_assignment")
+                    groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -626,97 +608,116 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 13 > len(buf) - pos:
+        if not 0 <= n * 13 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
+            groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                groups_error_message = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_state")
+                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.protocol_type")
+                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.protocol_data")
+                groups_protocol_data = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_members: list[DescribedGroupMember]
-            if n < 0:
-                raise BadField("groups.members")
-            if n * 7 > len(buf) - pos:
+            if not 0 <= n * 7 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.member_id")
+                    groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                groups_members_group_instance_id: str | None
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                if 0 < n < 0x80:
+                    groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    groups_members_group_instance_id = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.client_id")
+                    groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.client_host")
+                    groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
+                if 0 < n < 0x80:
+                    groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.member_metadata")
+                    groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
+                if 0 < n < 0x80:
+                    groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.members.member_assignment")
+                    groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import starmap
+from itertools import repeat, starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -104,23 +104,22 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
         pos += 21
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos : (pos := pos + n)].decode()
+            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 16 > len(buf) - pos:
+            if not 0 <= n * 16 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 16
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, -1, partition_max_bytes) for partition, fetch_offset, partition_max_bytes in rows_iqi(buf[pos:end])]
@@ -138,23 +137,22 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
         pos += 21
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos : (pos := pos + n)].decode()
+            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 24 > len(buf) - pos:
+            if not 0 <= n * 24 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 24
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, fetch_offset, log_start_offset, partition_max_bytes in rows_iqqi(buf[pos:end])]
@@ -175,23 +173,22 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos : (pos := pos + n)].decode()
+            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 24 > len(buf) - pos:
+            if not 0 <= n * 24 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 24
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, fetch_offset, log_start_offset, partition_max_bytes in rows_iqqi(buf[pos:end])]
@@ -200,23 +197,22 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
         (n,) = unpack_i(buf, pos)
         pos += 4
         forgotten_topics_data: list[ForgottenTopic]
-        if n < 0:
-            raise BadField("forgotten_topics_data")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
-            forgotten_topics_data_topic = buf[pos : (pos := pos + n)].decode()
+            forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
-            if n < 0:
-                raise BadField("forgotten_topics_data.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("forgotten_topics_data.partitions")
                 raise ShortField("forgotten_topics_data.partitions", n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -236,23 +232,22 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos : (pos := pos + n)].decode()
+            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 28 > len(buf) - pos:
+            if not 0 <= n * 28 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 28
             topics_partitions = [FetchPartition(partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes in rows_iiqqi(buf[pos:end])]
@@ -261,23 +256,22 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
         (n,) = unpack_i(buf, pos)
         pos += 4
         forgotten_topics_data: list[ForgottenTopic]
-        if n < 0:
-            raise BadField("forgotten_topics_data")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
-            forgotten_topics_data_topic = buf[pos : (pos := pos + n)].decode()
+            forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
-            if n < 0:
-                raise BadField("forgotten_topics_data.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("forgotten_topics_data.partitions")
                 raise ShortField("forgotten_topics_data.partitions", n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -297,23 +291,22 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos : (pos := pos + n)].decode()
+            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 28 > len(buf) - pos:
+            if not 0 <= n * 28 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 28
             topics_partitions = [FetchPartition(partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes in rows_iiqqi(buf[pos:end])]
@@ -322,32 +315,30 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
         (n,) = unpack_i(buf, pos)
         pos += 4
         forgotten_topics_data: list[ForgottenTopic]
-        if n < 0:
-            raise BadField("forgotten_topics_data")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
-            forgotten_topics_data_topic = buf[pos : (pos := pos + n)].decode()
+            forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
-            if n < 0:
-                raise BadField("forgotten_topics_data.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("forgotten_topics_data.partitions")
                 raise ShortField("forgotten_topics_data.partitions", n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             forgotten_topics_data.append(ForgottenTopic(forgotten_topics_data_topic, ZERO_UUID, forgotten_topics_data_partitions))
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("rack_id")
-        rack_id = buf[pos : (pos := pos + n)].decode()
+        rack_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         if pos > len(buf):
             raise IndexError
         return FetchRequest(None, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
@@ -363,28 +354,29 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.topic")
-            topics_topic = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.topic")
+                topics_topic = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 33 > len(buf) - pos:
+            if not 0 <= n * 33 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
@@ -392,7 +384,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                     pos += 33
                     if n:
@@ -409,28 +401,29 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if n < 0:
-            raise BadField("forgotten_topics_data")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("forgotten_topics_data.topic")
-            forgotten_topics_data_topic = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                forgotten_topics_data_topic = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("forgotten_topics_data.topic")
+                forgotten_topics_data_topic = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if n < 0:
-                raise BadField("forgotten_topics_data.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("forgotten_topics_data.partitions")
                 raise ShortField("forgotten_topics_data.partitions", n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -440,18 +433,19 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 pos = skip_tags(buf, pos - 1)
             forgotten_topics_data.append(ForgottenTopic(forgotten_topics_data_topic, ZERO_UUID, forgotten_topics_data_partitions))
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("rack_id")
-        rack_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("rack_id")
+            rack_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -459,10 +453,14 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    elif n == 0:
+                        cluster_id = None
+                        pos += 1
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -480,21 +478,21 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 33 > len(buf) - pos:
+            if not 0 <= n * 33 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
@@ -502,7 +500,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                     pos += 33
                     if n:
@@ -519,21 +517,21 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if n < 0:
-            raise BadField("forgotten_topics_data")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if n < 0:
-                raise BadField("forgotten_topics_data.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("forgotten_topics_data.partitions")
                 raise ShortField("forgotten_topics_data.partitions", n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -543,18 +541,19 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 pos = skip_tags(buf, pos - 1)
             forgotten_topics_data.append(ForgottenTopic("", forgotten_topics_data_topic_id, forgotten_topics_data_partitions))
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("rack_id")
-        rack_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("rack_id")
+            rack_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -562,10 +561,14 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    elif n == 0:
+                        cluster_id = None
+                        pos += 1
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -586,21 +589,21 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 33 > len(buf) - pos:
+            if not 0 <= n * 33 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
@@ -608,7 +611,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                     pos += 33
                     if n:
@@ -625,21 +628,21 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if n < 0:
-            raise BadField("forgotten_topics_data")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if n < 0:
-                raise BadField("forgotten_topics_data.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("forgotten_topics_data.partitions")
                 raise ShortField("forgotten_topics_data.partitions", n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -649,19 +652,20 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 pos = skip_tags(buf, pos - 1)
             forgotten_topics_data.append(ForgottenTopic("", forgotten_topics_data_topic_id, forgotten_topics_data_partitions))
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("rack_id")
-        rack_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("rack_id")
+            rack_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
         replica_state: ReplicaState = ReplicaState()
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -669,10 +673,14 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    elif n == 0:
+                        cluster_id = None
+                        pos += 1
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -699,30 +707,30 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 33 > len(buf) - pos:
+            if not 0 <= n * 33 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                 pos += 33
                 topics_partitions_replica_directory_id: bytes = ZERO_UUID
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in range(n):
+                    for _ in repeat(None, n):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         topics_partitions_tag_end = pos + n
@@ -747,21 +755,21 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if n < 0:
-            raise BadField("forgotten_topics_data")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if n < 0:
-                raise BadField("forgotten_topics_data.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("forgotten_topics_data.partitions")
                 raise ShortField("forgotten_topics_data.partitions", n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -771,19 +779,20 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                 pos = skip_tags(buf, pos - 1)
             forgotten_topics_data.append(ForgottenTopic("", forgotten_topics_data_topic_id, forgotten_topics_data_partitions))
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("rack_id")
-        rack_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("rack_id")
+            rack_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
         replica_state: ReplicaState = ReplicaState()
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -791,10 +800,14 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    elif n == 0:
+                        cluster_id = None
+                        pos += 1
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -818,31 +831,31 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 33 > len(buf) - pos:
+            if not 0 <= n * 33 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                 pos += 33
                 topics_partitions_replica_directory_id: bytes = ZERO_UUID
                 topics_partitions_high_watermark: int = 9223372036854775807
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in range(n):
+                    for _ in repeat(None, n):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         topics_partitions_tag_end = pos + n
@@ -870,21 +883,21 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if n < 0:
-            raise BadField("forgotten_topics_data")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if n < 0:
-                raise BadField("forgotten_topics_data.partitions")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("forgotten_topics_data.partitions")
                 raise ShortField("forgotten_topics_data.partitions", n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -894,19 +907,20 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                 pos = skip_tags(buf, pos - 1)
             forgotten_topics_data.append(ForgottenTopic("", forgotten_topics_data_topic_id, forgotten_topics_data_partitions))
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("rack_id")
-        rack_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("rack_id")
+            rack_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
         replica_state: ReplicaState = ReplicaState()
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -914,10 +928,14 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    elif n == 0:
+                        cluster_id = None
+                        pos += 1
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -1507,26 +1525,25 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         responses: list[FetchableTopicResponse]
-        if n < 0:
-            raise BadField("responses")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("responses.topic")
-            responses_topic = buf[pos : (pos := pos + n)].decode()
+            responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
-            if n < 0:
-                raise BadField("responses.partitions")
-            if n * 30 > len(buf) - pos:
+            if not 0 <= n * 30 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, n = unpack_ihqqi(buf, pos)
                 pos += 26
                 responses_partitions_aborted_transactions: list[AbortedTransaction] | None
@@ -1538,9 +1555,13 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
                     end = pos + n * 16
                     responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qq(buf[pos:end])))
                     pos = end
+                responses_partitions_records: bytes | None
                 (n,) = unpack_i(buf, pos)
-                pos += 4
-                responses_partitions_records = buf[pos : (pos := pos + n)] if n >= 0 else None
+                if n >= 0:
+                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
+                else:
+                    responses_partitions_records = None
+                    pos += 4
                 responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, -1, EpochEndOffset(), LeaderIdAndEpoch(), SnapshotId(), responses_partitions_aborted_transactions, -1, responses_partitions_records))
             responses.append(FetchableTopicResponse(responses_topic, ZERO_UUID, responses_partitions))
         if pos > len(buf):
@@ -1555,26 +1576,25 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         responses: list[FetchableTopicResponse]
-        if n < 0:
-            raise BadField("responses")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("responses.topic")
-            responses_topic = buf[pos : (pos := pos + n)].decode()
+            responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
-            if n < 0:
-                raise BadField("responses.partitions")
-            if n * 38 > len(buf) - pos:
+            if not 0 <= n * 38 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqi(buf, pos)
                 pos += 34
                 responses_partitions_aborted_transactions: list[AbortedTransaction] | None
@@ -1586,9 +1606,13 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
                     end = pos + n * 16
                     responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qq(buf[pos:end])))
                     pos = end
+                responses_partitions_records: bytes | None
                 (n,) = unpack_i(buf, pos)
-                pos += 4
-                responses_partitions_records = buf[pos : (pos := pos + n)] if n >= 0 else None
+                if n >= 0:
+                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
+                else:
+                    responses_partitions_records = None
+                    pos += 4
                 responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, EpochEndOffset(), LeaderIdAndEpoch(), SnapshotId(), responses_partitions_aborted_transactions, -1, responses_partitions_records))
             responses.append(FetchableTopicResponse(responses_topic, ZERO_UUID, responses_partitions))
         if pos > len(buf):
@@ -1606,26 +1630,25 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
         throttle_time_ms, error_code, session_id, n = unpack_ihii(buf, pos)
         pos += 14
         responses: list[FetchableTopicResponse]
-        if n < 0:
-            raise BadField("responses")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("responses.topic")
-            responses_topic = buf[pos : (pos := pos + n)].decode()
+            responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
-            if n < 0:
-                raise BadField("responses.partitions")
-            if n * 38 > len(buf) - pos:
+            if not 0 <= n * 38 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqi(buf, pos)
                 pos += 34
                 responses_partitions_aborted_transactions: list[AbortedTransaction] | None
@@ -1637,9 +1660,13 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
                     end = pos + n * 16
                     responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qq(buf[pos:end])))
                     pos = end
+                responses_partitions_records: bytes | None
                 (n,) = unpack_i(buf, pos)
-                pos += 4
-                responses_partitions_records = buf[pos : (pos := pos + n)] if n >= 0 else None
+                if n >= 0:
+                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
+                else:
+                    responses_partitions_records = None
+                    pos += 4
                 responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, EpochEndOffset(), LeaderIdAndEpoch(), SnapshotId(), responses_partitions_aborted_transactions, -1, responses_partitions_records))
             responses.append(FetchableTopicResponse(responses_topic, ZERO_UUID, responses_partitions))
         if pos > len(buf):
@@ -1663,26 +1690,25 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
         throttle_time_ms, error_code, session_id, n = unpack_ihii(buf, pos)
         pos += 14
         responses: list[FetchableTopicResponse]
-        if n < 0:
-            raise BadField("responses")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("responses.topic")
-            responses_topic = buf[pos : (pos := pos + n)].decode()
+            responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
-            if n < 0:
-                raise BadField("responses.partitions")
-            if n * 42 > len(buf) - pos:
+            if not 0 <= n * 42 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqi(buf, pos)
                 pos += 34
                 responses_partitions_aborted_transactions: list[AbortedTransaction] | None
@@ -1694,9 +1720,13 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
                     end = pos + n * 16
                     responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qq(buf[pos:end])))
                     pos = end
+                responses_partitions_records: bytes | None
                 responses_partitions_preferred_read_replica, n = unpack_ii(buf, pos)
-                pos += 8
-                responses_partitions_records = buf[pos : (pos := pos + n)] if n >= 0 else None
+                if n >= 0:
+                    responses_partitions_records = buf[pos + 8 : (pos := pos + 8 + n)]
+                else:
+                    responses_partitions_records = None
+                    pos += 8
                 responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, EpochEndOffset(), LeaderIdAndEpoch(), SnapshotId(), responses_partitions_aborted_transactions, responses_partitions_preferred_read_replica, responses_partitions_records))
             responses.append(FetchableTopicResponse(responses_topic, ZERO_UUID, responses_partitions))
         if pos > len(buf):
@@ -1714,31 +1744,32 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[FetchableTopicResponse]
-        if n < 0:
-            raise BadField("responses")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("responses.topic")
-            responses_topic = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                responses_topic = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("responses.topic")
+                responses_topic = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if n < 0:
-                raise BadField("responses.partitions")
-            if n * 37 > len(buf) - pos:
+            if not 0 <= n * 37 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -1756,17 +1787,22 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                         pos = end
                     else:
                         responses_partitions_aborted_transactions = []
-                        for _ in range(n):
+                        for _ in repeat(None, n):
                             responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset, n = unpack_qqB(buf, pos)
                             pos += 17
                             if n:
                                 pos = skip_tags(buf, pos - 1)
                             responses_partitions_aborted_transactions.append(AbortedTransaction(responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset))
+                responses_partitions_records: bytes | None
                 responses_partitions_preferred_read_replica, n = unpack_iB(buf, pos)
-                pos += 5
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
+                if 0 < n < 0x80:
+                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
+                elif n == 0:
+                    responses_partitions_records = None
+                    pos += 5
+                else:
+                    n, pos = read_uvarint(buf, pos + 4)
+                    responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -1774,7 +1810,7 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 responses_partitions_snapshot_id: SnapshotId = SnapshotId()
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in range(n):
+                    for _ in repeat(None, n):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
@@ -1825,24 +1861,24 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[FetchableTopicResponse]
-        if n < 0:
-            raise BadField("responses")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if n < 0:
-                raise BadField("responses.partitions")
-            if n * 37 > len(buf) - pos:
+            if not 0 <= n * 37 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -1860,17 +1896,22 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                         pos = end
                     else:
                         responses_partitions_aborted_transactions = []
-                        for _ in range(n):
+                        for _ in repeat(None, n):
                             responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset, n = unpack_qqB(buf, pos)
                             pos += 17
                             if n:
                                 pos = skip_tags(buf, pos - 1)
                             responses_partitions_aborted_transactions.append(AbortedTransaction(responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset))
+                responses_partitions_records: bytes | None
                 responses_partitions_preferred_read_replica, n = unpack_iB(buf, pos)
-                pos += 5
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
+                if 0 < n < 0x80:
+                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
+                elif n == 0:
+                    responses_partitions_records = None
+                    pos += 5
+                else:
+                    n, pos = read_uvarint(buf, pos + 4)
+                    responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -1878,7 +1919,7 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                 responses_partitions_snapshot_id: SnapshotId = SnapshotId()
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in range(n):
+                    for _ in repeat(None, n):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
@@ -1935,24 +1976,24 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[FetchableTopicResponse]
-        if n < 0:
-            raise BadField("responses")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if n < 0:
-                raise BadField("responses.partitions")
-            if n * 37 > len(buf) - pos:
+            if not 0 <= n * 37 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -1970,17 +2011,22 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                         pos = end
                     else:
                         responses_partitions_aborted_transactions = []
-                        for _ in range(n):
+                        for _ in repeat(None, n):
                             responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset, n = unpack_qqB(buf, pos)
                             pos += 17
                             if n:
                                 pos = skip_tags(buf, pos - 1)
                             responses_partitions_aborted_transactions.append(AbortedTransaction(responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset))
+                responses_partitions_records: bytes | None
                 responses_partitions_preferred_read_replica, n = unpack_iB(buf, pos)
-                pos += 5
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
+                if 0 < n < 0x80:
+                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
+                elif n == 0:
+                    responses_partitions_records = None
+                    pos += 5
+                else:
+                    n, pos = read_uvarint(buf, pos + 4)
+                    responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -1988,7 +2034,7 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                 responses_partitions_snapshot_id: SnapshotId = SnapshotId()
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in range(n):
+                    for _ in repeat(None, n):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
@@ -2027,7 +2073,7 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
         node_endpoints: list[NodeEndpoint] = []
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -2039,24 +2085,30 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
-                    if n < 0:
-                        raise BadField("node_endpoints")
-                    if n * 11 > len(buf) - pos:
+                    if not 0 <= n * 11 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("node_endpoints")
                         raise ShortField("node_endpoints", n)
                     node_endpoints = []
-                    for _ in range(n):
+                    for _ in repeat(None, n):
                         node_endpoints_node_id, n = unpack_iB(buf, pos)
-                        pos += 5
-                        if n >= 0x80:
-                            n, pos = read_uvarint(buf, pos - 1)
-                        if n == 0:
-                            raise BadField("node_endpoints.host")
-                        node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                        if 0 < n < 0x80:
+                            node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            if n == 0:
+                                raise BadField("node_endpoints.host")
+                            node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                        node_endpoints_rack: str | None
                         node_endpoints_port, n = unpack_iB(buf, pos)
-                        pos += 5
-                        if n >= 0x80:
-                            n, pos = read_uvarint(buf, pos - 1)
-                        node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        if 0 < n < 0x80:
+                            node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        elif n == 0:
+                            node_endpoints_rack = None
+                            pos += 5
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
                         if n:

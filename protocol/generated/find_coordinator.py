@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -48,10 +49,9 @@ unpack_ihh = Struct(">ihh").unpack_from
 def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("key")
-        key = buf[pos : (pos := pos + n)].decode()
+        key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         if pos > len(buf):
             raise IndexError
         return FindCoordinatorRequest(key), pos
@@ -62,10 +62,9 @@ def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -
 def decode_find_coordinator_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[FindCoordinatorRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("key")
-        key = buf[pos : (pos := pos + n)].decode()
+        key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (key_type,) = unpack_b(buf, pos)
         pos += 1
         return FindCoordinatorRequest(key, key_type), pos
@@ -79,12 +78,13 @@ decode_find_coordinator_request_v2 = at_version(decode_find_coordinator_request_
 def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[FindCoordinatorRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("key")
-        key = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            key = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("key")
+            key = buf[pos : (pos := pos + n - 1)].decode()
         key_type, n = unpack_bB(buf, pos)
         pos += 2
         if n:
@@ -102,19 +102,20 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         coordinator_keys: list[str]
-        if n < 0:
-            raise BadField("coordinator_keys")
-        if n > len(buf) - pos:
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("coordinator_keys")
             raise ShortField("coordinator_keys", n)
         coordinator_keys = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinator_keys.item")
-            coordinator_keys_item = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                coordinator_keys_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("coordinator_keys.item")
+                coordinator_keys_item = buf[pos : (pos := pos + n - 1)].decode()
             coordinator_keys.append(coordinator_keys_item)
         n = buf[pos]
         pos += 1
@@ -216,10 +217,9 @@ encode_find_coordinator_request_v6 = at_version(encode_find_coordinator_request_
 def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorResponse, int]:
     try:
         error_code, node_id, n = unpack_hih(buf, pos)
-        pos += 8
         if n < 0:
             raise BadField("host")
-        host = buf[pos : (pos := pos + n)].decode()
+        host = buf[pos + 8 : (pos := pos + 8 + n)].decode()
         (port,) = unpack_i(buf, pos)
         pos += 4
         return FindCoordinatorResponse(0, error_code, "", node_id, host, port), pos
@@ -229,14 +229,17 @@ def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) 
 
 def decode_find_coordinator_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[FindCoordinatorResponse, int]:
     try:
+        error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
-        pos += 8
-        error_message = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        else:
+            error_message = None
+            pos += 8
         node_id, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("host")
-        host = buf[pos : (pos := pos + n)].decode()
+        host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         (port,) = unpack_i(buf, pos)
         pos += 4
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
@@ -249,18 +252,24 @@ decode_find_coordinator_response_v2 = at_version(decode_find_coordinator_respons
 
 def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[FindCoordinatorResponse, int]:
     try:
+        error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        pos += 7
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         node_id, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("host")
-        host = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 4)
+            if n == 0:
+                raise BadField("host")
+            host = buf[pos : (pos := pos + n - 1)].decode()
         port, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -278,31 +287,38 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         coordinators: list[Coordinator]
-        if n < 0:
-            raise BadField("coordinators")
-        if n * 14 > len(buf) - pos:
+        if not 0 <= n * 14 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("coordinators")
             raise ShortField("coordinators", n)
         coordinators = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinators.key")
-            coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                coordinators_key = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("coordinators.key")
+                coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
             coordinators_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("coordinators.host")
-            coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                coordinators_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                if n == 0:
+                    raise BadField("coordinators.host")
+                coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
+            coordinators_error_message: str | None
             coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
-            pos += 7
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                coordinators_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+            elif n == 0:
+                coordinators_error_message = None
+                pos += 7
+            else:
+                n, pos = read_uvarint(buf, pos + 6)
+                coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:

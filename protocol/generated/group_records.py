@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -65,15 +66,13 @@ unpack_qq = Struct(">qq").unpack_from
 def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitKey, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group")
-        group = buf[pos : (pos := pos + n)].decode()
+        group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("topic")
-        topic = buf[pos : (pos := pos + n)].decode()
+        topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (partition,) = unpack_i(buf, pos)
         pos += 4
         return LegacyOffsetCommitKey(group, topic, partition), pos
@@ -99,10 +98,9 @@ def encode_legacy_offset_commit_key_v0(msg: LegacyOffsetCommitKey, out: bytearra
 def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitValue, int]:
     try:
         offset, n = unpack_qh(buf, pos)
-        pos += 10
         if n < 0:
             raise BadField("metadata")
-        metadata = buf[pos : (pos := pos + n)].decode()
+        metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return LegacyOffsetCommitValue(offset, metadata, commit_timestamp), pos
@@ -125,15 +123,13 @@ def encode_legacy_offset_commit_value_v0(msg: LegacyOffsetCommitValue, out: byte
 def decode_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetCommitKey, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group")
-        group = buf[pos : (pos := pos + n)].decode()
+        group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("topic")
-        topic = buf[pos : (pos := pos + n)].decode()
+        topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (partition,) = unpack_i(buf, pos)
         pos += 4
         return OffsetCommitKey(group, topic, partition), pos
@@ -159,10 +155,9 @@ def encode_offset_commit_key_v0(msg: OffsetCommitKey, out: bytearray, version: i
 def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetCommitValue, int]:
     try:
         offset, n = unpack_qh(buf, pos)
-        pos += 10
         if n < 0:
             raise BadField("metadata")
-        metadata = buf[pos : (pos := pos + n)].decode()
+        metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
@@ -173,10 +168,9 @@ def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tup
 def decode_offset_commit_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetCommitValue, int]:
     try:
         offset, n = unpack_qh(buf, pos)
-        pos += 10
         if n < 0:
             raise BadField("metadata")
-        metadata = buf[pos : (pos := pos + n)].decode()
+        metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         commit_timestamp, expire_timestamp = unpack_qq(buf, pos)
         pos += 16
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp, expire_timestamp), pos
@@ -190,10 +184,9 @@ decode_offset_commit_value_v2 = at_version(decode_offset_commit_value_v0, 2)
 def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetCommitValue, int]:
     try:
         offset, leader_epoch, n = unpack_qih(buf, pos)
-        pos += 14
         if n < 0:
             raise BadField("metadata")
-        metadata = buf[pos : (pos := pos + n)].decode()
+        metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp), pos
@@ -204,18 +197,19 @@ def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tup
 def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tuple[OffsetCommitValue, int]:
     try:
         offset, leader_epoch, n = unpack_qiB(buf, pos)
-        pos += 13
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("metadata")
-        metadata = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            metadata = buf[pos + 13 : (pos := pos + 12 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 12)
+            if n == 0:
+                raise BadField("metadata")
+            metadata = buf[pos : (pos := pos + n - 1)].decode()
         commit_timestamp, n = unpack_qB(buf, pos)
         pos += 9
         topic_id: bytes = ZERO_UUID
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in range(n):
+            for _ in repeat(None, n):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -301,10 +295,9 @@ def encode_offset_commit_value_v4(msg: OffsetCommitValue, out: bytearray, versio
 def decode_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[GroupMetadataKey, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group")
-        group = buf[pos : (pos := pos + n)].decode()
+        group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         if pos > len(buf):
             raise IndexError
         return GroupMetadataKey(group), pos
@@ -326,50 +319,52 @@ def encode_group_metadata_key_v0(msg: GroupMetadataKey, out: bytearray, version:
 def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[GroupMetadataValue, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
+        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        protocol: str | None
         generation, n = unpack_ih(buf, pos)
-        pos += 6
-        protocol = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            protocol = None
+            pos += 6
+        leader: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        leader = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = None
+            pos += 2
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberMetadata]
-        if n < 0:
-            raise BadField("members")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.client_id")
-            members_client_id = buf[pos : (pos := pos + n)].decode()
+            members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.client_host")
-            members_client_host = buf[pos : (pos := pos + n)].decode()
+            members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             members_session_timeout, n = unpack_ii(buf, pos)
-            pos += 8
             if n < 0:
                 raise BadField("members.subscription")
-            members_subscription = buf[pos : (pos := pos + n)]
+            members_subscription = buf[pos + 8 : (pos := pos + 8 + n)]
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("members.assignment")
-            members_assignment = buf[pos : (pos := pos + n)]
+            members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
             members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, -1, members_session_timeout, members_subscription, members_assignment))
         if pos > len(buf):
             raise IndexError
@@ -381,50 +376,52 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
 def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[GroupMetadataValue, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
+        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        protocol: str | None
         generation, n = unpack_ih(buf, pos)
-        pos += 6
-        protocol = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            protocol = None
+            pos += 6
+        leader: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        leader = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = None
+            pos += 2
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberMetadata]
-        if n < 0:
-            raise BadField("members")
-        if n * 22 > len(buf) - pos:
+        if not 0 <= n * 22 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.client_id")
-            members_client_id = buf[pos : (pos := pos + n)].decode()
+            members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.client_host")
-            members_client_host = buf[pos : (pos := pos + n)].decode()
+            members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
-            pos += 12
             if n < 0:
                 raise BadField("members.subscription")
-            members_subscription = buf[pos : (pos := pos + n)]
+            members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("members.assignment")
-            members_assignment = buf[pos : (pos := pos + n)]
+            members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
             members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
         if pos > len(buf):
             raise IndexError
@@ -436,50 +433,52 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
 def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tuple[GroupMetadataValue, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
+        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        protocol: str | None
         generation, n = unpack_ih(buf, pos)
-        pos += 6
-        protocol = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            protocol = None
+            pos += 6
+        leader: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        leader = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = None
+            pos += 2
         current_state_timestamp, n = unpack_qi(buf, pos)
         pos += 12
         members: list[MemberMetadata]
-        if n < 0:
-            raise BadField("members")
-        if n * 22 > len(buf) - pos:
+        if not 0 <= n * 22 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.client_id")
-            members_client_id = buf[pos : (pos := pos + n)].decode()
+            members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.client_host")
-            members_client_host = buf[pos : (pos := pos + n)].decode()
+            members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
-            pos += 12
             if n < 0:
                 raise BadField("members.subscription")
-            members_subscription = buf[pos : (pos := pos + n)]
+            members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("members.assignment")
-            members_assignment = buf[pos : (pos := pos + n)]
+            members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
             members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
         if pos > len(buf):
             raise IndexError
@@ -491,53 +490,59 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
 def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tuple[GroupMetadataValue, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
+        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        protocol: str | None
         generation, n = unpack_ih(buf, pos)
-        pos += 6
-        protocol = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            protocol = None
+            pos += 6
+        leader: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        leader = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = None
+            pos += 2
         current_state_timestamp, n = unpack_qi(buf, pos)
         pos += 12
         members: list[MemberMetadata]
-        if n < 0:
-            raise BadField("members")
-        if n * 24 > len(buf) - pos:
+        if not 0 <= n * 24 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            members_group_instance_id: str | None
             (n,) = unpack_h(buf, pos)
-            pos += 2
-            members_group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                members_group_instance_id = None
+                pos += 2
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.client_id")
-            members_client_id = buf[pos : (pos := pos + n)].decode()
+            members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.client_host")
-            members_client_host = buf[pos : (pos := pos + n)].decode()
+            members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
-            pos += 12
             if n < 0:
                 raise BadField("members.subscription")
-            members_subscription = buf[pos : (pos := pos + n)]
+            members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("members.assignment")
-            members_assignment = buf[pos : (pos := pos + n)]
+            members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
             members.append(MemberMetadata(members_member_id, members_group_instance_id, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
         if pos > len(buf):
             raise IndexError
@@ -549,74 +554,95 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
 def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tuple[GroupMetadataValue, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("protocol_type")
+            protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+        protocol: str | None
         generation, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+        elif n == 0:
+            protocol = None
+            pos += 5
+        else:
+            n, pos = read_uvarint(buf, pos + 4)
+            protocol = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        leader: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        leader = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            leader = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            leader = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            leader = buf[pos : (pos := pos + n - 1)].decode() if n else None
         current_state_timestamp, n = unpack_qB(buf, pos)
         pos += 9
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[MemberMetadata]
-        if n < 0:
-            raise BadField("members")
-        if n * 15 > len(buf) - pos:
+        if not 0 <= n * 15 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            members_group_instance_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                members_group_instance_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.client_id")
-            members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.client_id")
+                members_client_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.client_host")
-            members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.client_host")
+                members_client_host = buf[pos : (pos := pos + n - 1)].decode()
             members_rebalance_timeout, members_session_timeout, n = unpack_iiB(buf, pos)
-            pos += 9
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.subscription")
-            members_subscription = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                members_subscription = buf[pos + 9 : (pos := pos + 8 + n)]
+            else:
+                n, pos = read_uvarint(buf, pos + 8)
+                if n == 0:
+                    raise BadField("members.subscription")
+                members_subscription = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.assignment")
-            members_assignment = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                members_assignment = buf[pos + 1 : (pos := pos + n)]
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.assignment")
+                members_assignment = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
             pos += 1
             if n:

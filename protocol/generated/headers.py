@@ -20,9 +20,13 @@ unpack_iB = Struct(">iB").unpack_from
 
 def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[RequestHeader, int]:
     try:
+        client_id: str | None
         request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
-        pos += 10
-        client_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            client_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            client_id = None
+            pos += 10
         if pos > len(buf):
             raise IndexError
         return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
@@ -32,9 +36,13 @@ def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[Re
 
 def decode_request_header_v2(buf: bytes, pos: int, version: int = 2) -> tuple[RequestHeader, int]:
     try:
+        client_id: str | None
         request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
-        pos += 10
-        client_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            client_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            client_id = None
+            pos += 10
         n = buf[pos]
         pos += 1
         if n:

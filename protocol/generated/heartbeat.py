@@ -35,15 +35,13 @@ unpack_ihB = Struct(">ihB").unpack_from
 def decode_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[HeartbeatRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         generation_id, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         if pos > len(buf):
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id), pos
@@ -60,18 +58,20 @@ decode_heartbeat_request_v2 = at_version(decode_heartbeat_request_v0, 2)
 def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[HeartbeatRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         generation_id, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_instance_id = None
+            pos += 2
         if pos > len(buf):
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
@@ -82,24 +82,31 @@ def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple
 def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[HeartbeatRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         generation_id, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 4)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        group_instance_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -49,39 +50,34 @@ unpack_iih = Struct(">iih").unpack_from
 def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         session_timeout_ms, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
+        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n)].decode()
+            protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n)]
+            protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
             protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
         if pos > len(buf):
             raise IndexError
@@ -93,39 +89,34 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
 def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[JoinGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
-        pos += 10
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
+        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n)].decode()
+            protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n)]
+            protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
             protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
         if pos > len(buf):
             raise IndexError
@@ -146,42 +137,41 @@ decode_join_group_request_v4 = at_version(decode_join_group_request_v1, 4)
 def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[JoinGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
-        pos += 10
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_instance_id = None
+            pos += 2
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n)].decode()
+        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n)].decode()
+            protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n)]
+            protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
             protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
         if pos > len(buf):
             raise IndexError
@@ -193,57 +183,67 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
 def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[JoinGroupRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
-        pos += 9
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 8)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        group_instance_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("protocol_type")
+            protocol_type = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("protocols.name")
+                protocols_name = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                protocols_metadata = buf[pos + 1 : (pos := pos + n)]
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("protocols.metadata")
+                protocols_metadata = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
             pos += 1
             if n:
@@ -264,67 +264,82 @@ decode_join_group_request_v7 = at_version(decode_join_group_request_v6, 7)
 def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[JoinGroupRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
-        pos += 9
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 8)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        group_instance_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("protocol_type")
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("protocol_type")
+            protocol_type = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         protocols: list[JoinGroupRequestProtocol]
-        if n < 0:
-            raise BadField("protocols")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("protocols.name")
+                protocols_name = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                protocols_metadata = buf[pos + 1 : (pos := pos + n)]
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("protocols.metadata")
+                protocols_metadata = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
             pos += 1
             if n:
                 pos = skip_tags(buf, pos - 1)
             protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
+        reason: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            reason = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            reason = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n:
@@ -584,39 +599,34 @@ encode_join_group_request_v9 = at_version(encode_join_group_request_v8, 9)
 def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupResponse, int]:
     try:
         error_code, generation_id, n = unpack_hih(buf, pos)
-        pos += 8
         if n < 0:
             raise BadField("protocol_name")
-        protocol_name = buf[pos : (pos := pos + n)].decode()
+        protocol_name = buf[pos + 8 : (pos := pos + 8 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("leader")
-        leader = buf[pos : (pos := pos + n)].decode()
+        leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n)]
+            members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
             members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
         if pos > len(buf):
             raise IndexError
@@ -631,39 +641,34 @@ decode_join_group_response_v1 = at_version(decode_join_group_response_v0, 1)
 def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[JoinGroupResponse, int]:
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
-        pos += 12
         if n < 0:
             raise BadField("protocol_name")
-        protocol_name = buf[pos : (pos := pos + n)].decode()
+        protocol_name = buf[pos + 12 : (pos := pos + 12 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("leader")
-        leader = buf[pos : (pos := pos + n)].decode()
+        leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n)]
+            members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
             members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
         if pos > len(buf):
             raise IndexError
@@ -681,42 +686,41 @@ decode_join_group_response_v4 = at_version(decode_join_group_response_v2, 4)
 def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[JoinGroupResponse, int]:
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
-        pos += 12
         if n < 0:
             raise BadField("protocol_name")
-        protocol_name = buf[pos : (pos := pos + n)].decode()
+        protocol_name = buf[pos + 12 : (pos := pos + 12 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("leader")
-        leader = buf[pos : (pos := pos + n)].decode()
+        leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 8 > len(buf) - pos:
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            members_group_instance_id: str | None
             (n,) = unpack_h(buf, pos)
-            pos += 2
-            members_group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                members_group_instance_id = None
+                pos += 2
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n)]
+            members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
             members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
         if pos > len(buf):
             raise IndexError
@@ -728,57 +732,67 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
 def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[JoinGroupResponse, int]:
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
-        pos += 11
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("protocol_name")
-        protocol_name = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            protocol_name = buf[pos + 11 : (pos := pos + 10 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 10)
+            if n == 0:
+                raise BadField("protocol_name")
+            protocol_name = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("leader")
-        leader = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            leader = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("leader")
+            leader = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            members_group_instance_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                members_group_instance_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                members_metadata = buf[pos + 1 : (pos := pos + n)]
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.metadata")
+                members_metadata = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
             pos += 1
             if n:
@@ -795,61 +809,80 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
 
 def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[JoinGroupResponse, int]:
     try:
+        protocol_type: str | None
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
-        pos += 11
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
+        elif n == 0:
+            protocol_type = None
+            pos += 11
+        else:
+            n, pos = read_uvarint(buf, pos + 10)
+            protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        protocol_name: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            protocol_name = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("leader")
-        leader = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            leader = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("leader")
+            leader = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            members_group_instance_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                members_group_instance_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                members_metadata = buf[pos + 1 : (pos := pos + n)]
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.metadata")
+                members_metadata = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
             pos += 1
             if n:
@@ -869,61 +902,80 @@ decode_join_group_response_v8 = at_version(decode_join_group_response_v7, 8)
 
 def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[JoinGroupResponse, int]:
     try:
+        protocol_type: str | None
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
-        pos += 11
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
+        elif n == 0:
+            protocol_type = None
+            pos += 11
+        else:
+            n, pos = read_uvarint(buf, pos + 10)
+            protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        protocol_name: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            protocol_name = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("leader")
-        leader = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            leader = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("leader")
+            leader = buf[pos : (pos := pos + n - 1)].decode()
         skip_assignment, n = unpack_zB(buf, pos)
-        pos += 2
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 1)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[JoinGroupResponseMember]
-        if n < 0:
-            raise BadField("members")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            members_group_instance_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                members_group_instance_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                members_metadata = buf[pos + 1 : (pos := pos + n)]
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.metadata")
+                members_metadata = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
             pos += 1
             if n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -40,15 +41,13 @@ unpack_ihi = Struct(">ihi").unpack_from
 def decode_leave_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LeaveGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         if pos > len(buf):
             raise IndexError
         return LeaveGroupRequest(group_id, member_id), pos
@@ -65,27 +64,29 @@ decode_leave_group_request_v2 = at_version(decode_leave_group_request_v0, 2)
 def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[LeaveGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberIdentity]
-        if n < 0:
-            raise BadField("members")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            members_group_instance_id: str | None
             (n,) = unpack_h(buf, pos)
-            pos += 2
-            members_group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                members_group_instance_id = None
+                pos += 2
             members.append(MemberIdentity(members_member_id, members_group_instance_id))
         if pos > len(buf):
             raise IndexError
@@ -97,36 +98,43 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
 def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[LeaveGroupRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[MemberIdentity]
-        if n < 0:
-            raise BadField("members")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            members_group_instance_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                members_group_instance_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:
@@ -144,41 +152,53 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
 def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[LeaveGroupRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[MemberIdentity]
-        if n < 0:
-            raise BadField("members")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            members_group_instance_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                members_group_instance_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            members_reason: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                members_reason = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                members_reason = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                members_reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:
@@ -367,20 +387,23 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
         members: list[MemberResponse]
-        if n < 0:
-            raise BadField("members")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n)].decode()
+            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            members_group_instance_id: str | None
             (n,) = unpack_h(buf, pos)
-            pos += 2
-            members_group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                members_group_instance_id = None
+                pos += 2
             (members_error_code,) = unpack_h(buf, pos)
             pos += 2
             members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
@@ -399,24 +422,30 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[MemberResponse]
-        if n < 0:
-            raise BadField("members")
-        if n * 5 > len(buf) - pos:
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            members_group_instance_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                members_group_instance_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             members_error_code, n = unpack_hB(buf, pos)
             pos += 3
             if n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -68,19 +69,20 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         states_filter: list[str]
-        if n < 0:
-            raise BadField("states_filter")
-        if n > len(buf) - pos:
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("states_filter")
             raise ShortField("states_filter", n)
         states_filter = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("states_filter.item")
-            states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                states_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("states_filter.item")
+                states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
             states_filter.append(states_filter_item)
         n = buf[pos]
         pos += 1
@@ -99,19 +101,20 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         states_filter: list[str]
-        if n < 0:
-            raise BadField("states_filter")
-        if n > len(buf) - pos:
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("states_filter")
             raise ShortField("states_filter", n)
         states_filter = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("states_filter.item")
-            states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                states_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("states_filter.item")
+                states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
             states_filter.append(states_filter_item)
         n = buf[pos]
         pos += 1
@@ -119,19 +122,20 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         types_filter: list[str]
-        if n < 0:
-            raise BadField("types_filter")
-        if n > len(buf) - pos:
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("types_filter")
             raise ShortField("types_filter", n)
         types_filter = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("types_filter.item")
-            types_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                types_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("types_filter.item")
+                types_filter_item = buf[pos : (pos := pos + n - 1)].decode()
             types_filter.append(types_filter_item)
         n = buf[pos]
         pos += 1
@@ -240,22 +244,20 @@ def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
         error_code, n = unpack_hi(buf, pos)
         pos += 6
         groups: list[ListedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         if pos > len(buf):
             raise IndexError
@@ -269,22 +271,20 @@ def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
         groups: list[ListedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n)].decode()
+            groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n)].decode()
+            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         if pos > len(buf):
             raise IndexError
@@ -304,26 +304,28 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[ListedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.protocol_type")
+                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n:
@@ -346,33 +348,36 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[ListedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 4 > len(buf) - pos:
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.protocol_type")
+                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_state")
+                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n:
@@ -395,40 +400,44 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[ListedGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 5 > len(buf) - pos:
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.protocol_type")
+                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_state")
-            groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_state")
+                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_type")
-            groups_group_type = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_type = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_type")
+                groups_group_type = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import starmap
+from itertools import repeat, starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -66,23 +66,22 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
         replica_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 12 > len(buf) - pos:
+            if not 0 <= n * 12 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 12
             topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
@@ -100,23 +99,22 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
         pos += 9
         topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 12 > len(buf) - pos:
+            if not 0 <= n * 12 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 12
             topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
@@ -137,23 +135,22 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
         pos += 9
         topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 16 > len(buf) - pos:
+            if not 0 <= n * 16 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 16
             topics_partitions = list(starmap(ListOffsetsPartition, rows_iiq(buf[pos:end])))
@@ -177,28 +174,29 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 17 > len(buf) - pos:
+            if not 0 <= n * 17 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 17
             if buf[pos + 16 : end : 17].count(0) == n:
@@ -206,7 +204,7 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
                     pos += 17
                     if n:
@@ -243,28 +241,29 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[ListOffsetsTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[ListOffsetsPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 17 > len(buf) - pos:
+            if not 0 <= n * 17 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 17
             if buf[pos + 16 : end : 17].count(0) == n:
@@ -272,7 +271,7 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
                     pos += 17
                     if n:
@@ -435,23 +434,22 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> t
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 22 > len(buf) - pos:
+            if not 0 <= n * 22 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 22
             topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqq(buf[pos:end])))
@@ -469,23 +467,22 @@ def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> t
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 22 > len(buf) - pos:
+            if not 0 <= n * 22 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 22
             topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqq(buf[pos:end])))
@@ -506,23 +503,22 @@ def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> t
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 26 > len(buf) - pos:
+            if not 0 <= n * 26 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 26
             topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqi(buf[pos:end])))
@@ -546,28 +542,29 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[ListOffsetsTopicResponse]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[ListOffsetsPartitionResponse]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 27 > len(buf) - pos:
+            if not 0 <= n * 27 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 27
             if buf[pos + 26 : end : 27].count(0) == n:
@@ -575,7 +572,7 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
                     pos += 27
                     if n:

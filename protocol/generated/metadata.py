@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat, starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -80,17 +81,16 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
-        if n < 0:
-            raise BadField("topics")
-        if n * 2 > len(buf) - pos:
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         if pos > len(buf):
             raise IndexError
@@ -110,12 +110,11 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         if pos > len(buf):
             raise IndexError
@@ -141,12 +140,11 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         (allow_auto_topic_creation,) = unpack_z(buf, pos)
         pos += 1
@@ -175,12 +173,11 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = unpack_zzz(buf, pos)
         pos += 3
@@ -203,14 +200,15 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("topics.name")
+                    topics_name = buf[pos : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -240,17 +238,25 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 raise ShortField("topics", n)
             end = pos + n * 18
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                value = "" if mark else None
-                topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
+                if mark:
+                    topics = list(starmap(MetadataRequestTopic, rows_uxx(buf[pos:end])))
+                else:
+                    value = "" if mark else None
+                    topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
                 pos = end
             else:
                 topics = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_name: str | None
                     topics_topic_id, n = unpack_uB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
+                    elif n == 0:
+                        topics_name = None
+                        pos += 17
+                    else:
+                        n, pos = read_uvarint(buf, pos + 16)
+                        topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -280,17 +286,25 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
                 raise ShortField("topics", n)
             end = pos + n * 18
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                value = "" if mark else None
-                topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
+                if mark:
+                    topics = list(starmap(MetadataRequestTopic, rows_uxx(buf[pos:end])))
+                else:
+                    value = "" if mark else None
+                    topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
                 pos = end
             else:
                 topics = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_name: str | None
                     topics_topic_id, n = unpack_uB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
+                    elif n == 0:
+                        topics_name = None
+                        pos += 17
+                    else:
+                        n, pos = read_uvarint(buf, pos + 16)
+                        topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -529,9 +543,9 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
         (n,) = unpack_i(buf, pos)
         pos += 4
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 10 > len(buf) - pos:
+        if not 0 <= n * 10 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         end = pos + n * 10
         if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) == 0 and buf[pos + 4 : end : 10].count(mark) == n and buf[pos + 5 : end : 10].count(mark) == n:
@@ -540,53 +554,51 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             pos = end
         else:
             brokers = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 brokers_node_id, n = unpack_ih(buf, pos)
-                pos += 6
                 if n < 0:
                     raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n)].decode()
+                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 (brokers_port,) = unpack_i(buf, pos)
                 pos += 4
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port))
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 8 > len(buf) - pos:
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -604,59 +616,61 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
         (n,) = unpack_i(buf, pos)
         pos += 4
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 12 > len(buf) - pos:
+        if not 0 <= n * 12 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_ih(buf, pos)
-            pos += 6
             if n < 0:
                 raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n)].decode()
+            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_ih(buf, pos)
-            pos += 6
-            brokers_rack = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            else:
+                brokers_rack = None
+                pos += 6
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 9 > len(buf) - pos:
+        if not 0 <= n * 9 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -674,62 +688,68 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
         (n,) = unpack_i(buf, pos)
         pos += 4
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 12 > len(buf) - pos:
+        if not 0 <= n * 12 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_ih(buf, pos)
-            pos += 6
             if n < 0:
                 raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n)].decode()
+            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_ih(buf, pos)
-            pos += 6
-            brokers_rack = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            else:
+                brokers_rack = None
+                pos += 6
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        cluster_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = None
+            pos += 2
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 9 > len(buf) - pos:
+        if not 0 <= n * 9 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -747,62 +767,68 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 12 > len(buf) - pos:
+        if not 0 <= n * 12 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_ih(buf, pos)
-            pos += 6
             if n < 0:
                 raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n)].decode()
+            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_ih(buf, pos)
-            pos += 6
-            brokers_rack = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            else:
+                brokers_rack = None
+                pos += 6
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        cluster_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = None
+            pos += 2
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 9 > len(buf) - pos:
+        if not 0 <= n * 9 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -823,71 +849,77 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 12 > len(buf) - pos:
+        if not 0 <= n * 12 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_ih(buf, pos)
-            pos += 6
             if n < 0:
                 raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n)].decode()
+            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_ih(buf, pos)
-            pos += 6
-            brokers_rack = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            else:
+                brokers_rack = None
+                pos += 6
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        cluster_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = None
+            pos += 2
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 9 > len(buf) - pos:
+        if not 0 <= n * 9 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 22 > len(buf) - pos:
+            if not 0 <= n * 22 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.offline_replicas")
                     raise ShortField("topics.partitions.offline_replicas", n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -908,71 +940,77 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 12 > len(buf) - pos:
+        if not 0 <= n * 12 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_ih(buf, pos)
-            pos += 6
             if n < 0:
                 raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n)].decode()
+            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_ih(buf, pos)
-            pos += 6
-            brokers_rack = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            else:
+                brokers_rack = None
+                pos += 6
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        cluster_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = None
+            pos += 2
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 9 > len(buf) - pos:
+        if not 0 <= n * 9 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 26 > len(buf) - pos:
+            if not 0 <= n * 26 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiii(buf, pos)
                 pos += 18
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.offline_replicas")
                     raise ShortField("topics.partitions.offline_replicas", n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -990,71 +1028,77 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 12 > len(buf) - pos:
+        if not 0 <= n * 12 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_ih(buf, pos)
-            pos += 6
             if n < 0:
                 raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n)].decode()
+            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_ih(buf, pos)
-            pos += 6
-            brokers_rack = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+            if n >= 0:
+                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+            else:
+                brokers_rack = None
+                pos += 6
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        cluster_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = None
+            pos += 2
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 13 > len(buf) - pos:
+        if not 0 <= n * 13 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hh(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 26 > len(buf) - pos:
+            if not 0 <= n * 26 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiii(buf, pos)
                 pos += 18
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.offline_replicas")
                     raise ShortField("topics.partitions.offline_replicas", n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1077,74 +1121,86 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 11 > len(buf) - pos:
+        if not 0 <= n * 11 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                if n == 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            elif n == 0:
+                brokers_rack = None
+                pos += 5
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:
                 pos = skip_tags(buf, pos - 1)
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            cluster_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 10 > len(buf) - pos:
+        if not 0 <= n * 10 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             topics_is_internal, n = unpack_zB(buf, pos)
             pos += 2
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1154,9 +1210,9 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1166,9 +1222,9 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.offline_replicas")
                     raise ShortField("topics.partitions.offline_replicas", n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1199,74 +1255,86 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 11 > len(buf) - pos:
+        if not 0 <= n * 11 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                if n == 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            elif n == 0:
+                brokers_rack = None
+                pos += 5
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:
                 pos = skip_tags(buf, pos - 1)
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            cluster_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 26 > len(buf) - pos:
+        if not 0 <= n * 26 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1276,9 +1344,9 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1288,9 +1356,9 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.offline_replicas")
                     raise ShortField("topics.partitions.offline_replicas", n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1321,74 +1389,86 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 11 > len(buf) - pos:
+        if not 0 <= n * 11 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                if n == 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            elif n == 0:
+                brokers_rack = None
+                pos += 5
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:
                 pos = skip_tags(buf, pos - 1)
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            cluster_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 26 > len(buf) - pos:
+        if not 0 <= n * 26 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1398,9 +1478,9 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1410,9 +1490,9 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.offline_replicas")
                     raise ShortField("topics.partitions.offline_replicas", n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1443,72 +1523,88 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 11 > len(buf) - pos:
+        if not 0 <= n * 11 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                if n == 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            elif n == 0:
+                brokers_rack = None
+                pos += 5
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:
                 pos = skip_tags(buf, pos - 1)
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            cluster_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 26 > len(buf) - pos:
+        if not 0 <= n * 26 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
+            topics_name: str | None
             topics_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                topics_name = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1518,9 +1614,9 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1530,9 +1626,9 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.offline_replicas")
                     raise ShortField("topics.partitions.offline_replicas", n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1563,72 +1659,88 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if n < 0:
-            raise BadField("brokers")
-        if n * 11 > len(buf) - pos:
+        if not 0 <= n * 11 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             brokers_node_id, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                if n == 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+            brokers_rack: str | None
             brokers_port, n = unpack_iB(buf, pos)
-            pos += 5
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            elif n == 0:
+                brokers_rack = None
+                pos += 5
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:
                 pos = skip_tags(buf, pos - 1)
             brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        cluster_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            cluster_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 26 > len(buf) - pos:
+        if not 0 <= n * 26 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
+            topics_name: str | None
             topics_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                topics_name = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.replica_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.replica_nodes")
                     raise ShortField("topics.partitions.replica_nodes", n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1638,9 +1750,9 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.isr_nodes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.isr_nodes")
                     raise ShortField("topics.partitions.isr_nodes", n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -1650,9 +1762,9 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if n < 0:
-                    raise BadField("topics.partitions.offline_replicas")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.offline_replicas")
                     raise ShortField("topics.partitions.offline_replicas", n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import starmap
+from itertools import repeat, starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -65,47 +65,51 @@ unpack_qi = Struct(">qi").unpack_from
 def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetCommitRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         retention_time_ms, n = unpack_qi(buf, pos)
         pos += 12
         topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 14 > len(buf) - pos:
+            if not 0 <= n * 14 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 14
             if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
-                value = None if mark else ""
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
+                if not mark:
+                    topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqxx(buf[pos:end])))
+                else:
+                    value = "" if not mark else None
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    pos += 14
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    if n >= 0:
+                        topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = None
+                        pos += 14
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -124,47 +128,51 @@ decode_offset_commit_request_v4 = at_version(decode_offset_commit_request_v2, 4)
 def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[OffsetCommitRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 14 > len(buf) - pos:
+            if not 0 <= n * 14 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 14
             if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
-                value = None if mark else ""
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
+                if not mark:
+                    topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqxx(buf[pos:end])))
+                else:
+                    value = "" if not mark else None
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    pos += 14
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    if n >= 0:
+                        topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = None
+                        pos += 14
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -177,47 +185,51 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
 def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetCommitRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 18
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) in (0, 0xFF) and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(mark) == n:
-                value = None if mark else ""
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                if not mark:
+                    topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
+                else:
+                    value = "" if not mark else None
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
-                    pos += 18
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    if n >= 0:
+                        topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = None
+                        pos += 18
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -230,50 +242,58 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
 def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[OffsetCommitRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_instance_id = None
+            pos += 2
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 18
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) in (0, 0xFF) and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(mark) == n:
-                value = None if mark else ""
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                if not mark:
+                    topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
+                else:
+                    value = "" if not mark else None
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
-                    pos += 18
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    if n >= 0:
+                        topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = None
+                        pos += 18
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -286,66 +306,82 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
 def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetCommitRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         generation_id_or_member_epoch, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 4)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        group_instance_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 18
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                value = "" if mark else None
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                if mark:
+                    topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
+                else:
+                    value = "" if mark else None
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
+                    elif n == 0:
+                        topics_partitions_committed_metadata = None
+                        pos += 17
+                    else:
+                        n, pos = read_uvarint(buf, pos + 16)
+                        topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -371,59 +407,74 @@ decode_offset_commit_request_v9 = at_version(decode_offset_commit_request_v8, 9)
 def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetCommitRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         generation_id_or_member_epoch, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 4)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        group_instance_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetCommitRequestTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetCommitRequestPartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 18
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                value = "" if mark else None
-                topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                if mark:
+                    topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
+                else:
+                    value = "" if mark else None
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
+                    elif n == 0:
+                        topics_partitions_committed_metadata = None
+                        pos += 17
+                    else:
+                        n, pos = read_uvarint(buf, pos + 16)
+                        topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -755,23 +806,22 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> 
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 6 > len(buf) - pos:
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 6
             topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
@@ -789,23 +839,22 @@ def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> 
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 6 > len(buf) - pos:
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 6
             topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
@@ -838,28 +887,29 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 7 > len(buf) - pos:
+            if not 0 <= n * 7 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 7
             if buf[pos + 6 : end : 7].count(0) == n:
@@ -867,7 +917,7 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n:
@@ -898,21 +948,21 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetCommitResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 18 > len(buf) - pos:
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetCommitResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 7 > len(buf) - pos:
+            if not 0 <= n * 7 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 7
             if buf[pos + 6 : end : 7].count(0) == n:
@@ -920,7 +970,7 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -68,30 +69,28 @@ unpack_iqih = Struct(">iqih").unpack_from
 def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetFetchRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchRequestTopic] | None
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partition_indexes: list[int]
-            if n < 0:
-                raise BadField("topics.partition_indexes")
-            if n * 4 > len(buf) - pos:
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partition_indexes")
                 raise ShortField("topics.partition_indexes", n)
             topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
@@ -106,10 +105,9 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
 def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetFetchRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchRequestTopic] | None
@@ -119,18 +117,17 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
             if n * 6 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 (n,) = unpack_h(buf, pos)
-                pos += 2
                 if n < 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n)].decode()
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partition_indexes: list[int]
-                if n < 0:
-                    raise BadField("topics.partition_indexes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partition_indexes")
                     raise ShortField("topics.partition_indexes", n)
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -154,12 +151,13 @@ decode_offset_fetch_request_v5 = at_version(decode_offset_fetch_request_v2, 5)
 def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetFetchRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -172,23 +170,24 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             if n * 3 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("topics.name")
+                    topics_name = buf[pos : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partition_indexes: list[int]
-                if n < 0:
-                    raise BadField("topics.partition_indexes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partition_indexes")
                     raise ShortField("topics.partition_indexes", n)
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -209,12 +208,13 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
 def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[OffsetFetchRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -227,23 +227,24 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
             if n * 3 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("topics.name")
+                    topics_name = buf[pos : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partition_indexes: list[int]
-                if n < 0:
-                    raise BadField("topics.partition_indexes")
-                if n * 4 > len(buf) - pos:
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partition_indexes")
                     raise ShortField("topics.partition_indexes", n)
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
@@ -269,19 +270,20 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchRequestGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -294,23 +296,24 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                 if n * 3 > len(buf) - pos:
                     raise ShortField("groups.topics", n)
                 groups_topics = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    if n == 0:
-                        raise BadField("groups.topics.name")
-                    groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    if 0 < n < 0x80:
+                        groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.topics.name")
+                        groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_topics_partition_indexes: list[int]
-                    if n < 0:
-                        raise BadField("groups.topics.partition_indexes")
-                    if n * 4 > len(buf) - pos:
+                    if not 0 <= n * 4 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("groups.topics.partition_indexes")
                         raise ShortField("groups.topics.partition_indexes", n)
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
@@ -341,24 +344,30 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchRequestGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 8 > len(buf) - pos:
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            groups_member_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                groups_member_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -371,23 +380,24 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 if n * 3 > len(buf) - pos:
                     raise ShortField("groups.topics", n)
                 groups_topics = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     n = buf[pos]
-                    pos += 1
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    if n == 0:
-                        raise BadField("groups.topics.name")
-                    groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    if 0 < n < 0x80:
+                        groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.topics.name")
+                        groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_topics_partition_indexes: list[int]
-                    if n < 0:
-                        raise BadField("groups.topics.partition_indexes")
-                    if n * 4 > len(buf) - pos:
+                    if not 0 <= n * 4 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("groups.topics.partition_indexes")
                         raise ShortField("groups.topics.partition_indexes", n)
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
@@ -418,24 +428,30 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchRequestGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 8 > len(buf) - pos:
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            groups_member_id: str | None
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            if 0 < n < 0x80:
+                groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                groups_member_id = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -448,16 +464,16 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 if n * 18 > len(buf) - pos:
                     raise ShortField("groups.topics", n)
                 groups_topics = []
-                for _ in range(n):
+                for _ in repeat(None, n):
                     groups_topics_topic_id, n = unpack_uB(buf, pos)
                     pos += 17
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_topics_partition_indexes: list[int]
-                    if n < 0:
-                        raise BadField("groups.topics.partition_indexes")
-                    if n * 4 > len(buf) - pos:
+                    if not 0 <= n * 4 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("groups.topics.partition_indexes")
                         raise ShortField("groups.topics.partition_indexes", n)
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
@@ -814,35 +830,38 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 16 > len(buf) - pos:
+            if not 0 <= n * 16 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 16
             if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                value = None if mark else ""
+                value = "" if not mark else None
                 topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, value, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    pos += 14
-                    topics_partitions_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    if n >= 0:
+                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_metadata = None
+                        pos += 14
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -859,35 +878,38 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 16 > len(buf) - pos:
+            if not 0 <= n * 16 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 16
             if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                value = None if mark else ""
+                value = "" if not mark else None
                 topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, value, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    pos += 14
-                    topics_partitions_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    if n >= 0:
+                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_metadata = None
+                        pos += 14
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -904,35 +926,38 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetFetchResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 16 > len(buf) - pos:
+            if not 0 <= n * 16 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 16
             if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                value = None if mark else ""
+                value = "" if not mark else None
                 topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, value, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    pos += 14
-                    topics_partitions_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    if n >= 0:
+                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_metadata = None
+                        pos += 14
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -952,35 +977,38 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetFetchResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n)].decode()
+            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 20 > len(buf) - pos:
+            if not 0 <= n * 20 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 20
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) in (0, 0xFF) and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 17 : end : 20].count(mark) == n:
-                value = None if mark else ""
+                value = "" if not mark else None
                 topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, value, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixxh(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
-                    pos += 18
-                    topics_partitions_metadata = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+                    if n >= 0:
+                        topics_partitions_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
+                    else:
+                        topics_partitions_metadata = None
+                        pos += 18
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_metadata, topics_partitions_error_code))
@@ -1000,28 +1028,29 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetFetchResponseTopic]
-        if n < 0:
-            raise BadField("topics")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetFetchResponsePartition]
-            if n < 0:
-                raise BadField("topics.partitions")
-            if n * 20 > len(buf) - pos:
+            if not 0 <= n * 20 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             end = pos + n * 20
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
@@ -1030,12 +1059,17 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in range(n):
+                for _ in repeat(None, n):
+                    topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                    pos += 17
-                    if n >= 0x80:
-                        n, pos = read_uvarint(buf, pos - 1)
-                    topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    if 0 < n < 0x80:
+                        topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
+                    elif n == 0:
+                        topics_partitions_metadata = None
+                        pos += 17
+                    else:
+                        n, pos = read_uvarint(buf, pos + 16)
+                        topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     topics_partitions_error_code, n = unpack_hB(buf, pos)
                     pos += 3
                     if n:
@@ -1066,47 +1100,49 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchResponseGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 5 > len(buf) - pos:
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_topics: list[OffsetFetchResponseTopics]
-            if n < 0:
-                raise BadField("groups.topics")
-            if n * 3 > len(buf) - pos:
+            if not 0 <= n * 3 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("groups.topics")
                 raise ShortField("groups.topics", n)
             groups_topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 n = buf[pos]
-                pos += 1
-                if n >= 0x80:
-                    n, pos = read_uvarint(buf, pos - 1)
-                if n == 0:
-                    raise BadField("groups.topics.name")
-                groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                if 0 < n < 0x80:
+                    groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.topics.name")
+                    groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_topics_partitions: list[OffsetFetchResponsePartitions]
-                if n < 0:
-                    raise BadField("groups.topics.partitions")
-                if n * 20 > len(buf) - pos:
+                if not 0 <= n * 20 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("groups.topics.partitions")
                     raise ShortField("groups.topics.partitions", n)
                 end = pos + n * 20
                 if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
@@ -1115,12 +1151,17 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     pos = end
                 else:
                     groups_topics_partitions = []
-                    for _ in range(n):
+                    for _ in repeat(None, n):
+                        groups_topics_partitions_metadata: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_committed_offset, groups_topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                        pos += 17
-                        if n >= 0x80:
-                            n, pos = read_uvarint(buf, pos - 1)
-                        groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        if 0 < n < 0x80:
+                            groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
+                        elif n == 0:
+                            groups_topics_partitions_metadata = None
+                            pos += 17
+                        else:
+                            n, pos = read_uvarint(buf, pos + 16)
+                            groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
                         if n:
@@ -1156,40 +1197,41 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchResponseGroup]
-        if n < 0:
-            raise BadField("groups")
-        if n * 5 > len(buf) - pos:
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_topics: list[OffsetFetchResponseTopics]
-            if n < 0:
-                raise BadField("groups.topics")
-            if n * 18 > len(buf) - pos:
+            if not 0 <= n * 18 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("groups.topics")
                 raise ShortField("groups.topics", n)
             groups_topics = []
-            for _ in range(n):
+            for _ in repeat(None, n):
                 groups_topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_topics_partitions: list[OffsetFetchResponsePartitions]
-                if n < 0:
-                    raise BadField("groups.topics.partitions")
-                if n * 20 > len(buf) - pos:
+                if not 0 <= n * 20 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("groups.topics.partitions")
                     raise ShortField("groups.topics.partitions", n)
                 end = pos + n * 20
                 if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
@@ -1198,12 +1240,17 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                     pos = end
                 else:
                     groups_topics_partitions = []
-                    for _ in range(n):
+                    for _ in repeat(None, n):
+                        groups_topics_partitions_metadata: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_committed_offset, groups_topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                        pos += 17
-                        if n >= 0x80:
-                            n, pos = read_uvarint(buf, pos - 1)
-                        groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        if 0 < n < 0x80:
+                            groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
+                        elif n == 0:
+                            groups_topics_partitions_metadata = None
+                            pos += 17
+                        else:
+                            n, pos = read_uvarint(buf, pos + 16)
+                            groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
                         if n:

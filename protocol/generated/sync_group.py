@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -42,34 +43,30 @@ unpack_ihi = Struct(">ihi").unpack_from
 def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         generation_id, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         (n,) = unpack_i(buf, pos)
         pos += 4
         assignments: list[SyncGroupRequestAssignment]
-        if n < 0:
-            raise BadField("assignments")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("assignments.member_id")
-            assignments_member_id = buf[pos : (pos := pos + n)].decode()
+            assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("assignments.assignment")
-            assignments_assignment = buf[pos : (pos := pos + n)]
+            assignments_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
             assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
         if pos > len(buf):
             raise IndexError
@@ -87,37 +84,37 @@ decode_sync_group_request_v2 = at_version(decode_sync_group_request_v0, 2)
 def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[SyncGroupRequest, int]:
     try:
         (n,) = unpack_h(buf, pos)
-        pos += 2
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n)].decode()
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         generation_id, n = unpack_ih(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n)].decode()
+        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
-        pos += 2
-        group_instance_id = buf[pos : (pos := pos + n)].decode() if n >= 0 else None
+        if n >= 0:
+            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_instance_id = None
+            pos += 2
         (n,) = unpack_i(buf, pos)
         pos += 4
         assignments: list[SyncGroupRequestAssignment]
-        if n < 0:
-            raise BadField("assignments")
-        if n * 6 > len(buf) - pos:
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             (n,) = unpack_h(buf, pos)
-            pos += 2
             if n < 0:
                 raise BadField("assignments.member_id")
-            assignments_member_id = buf[pos : (pos := pos + n)].decode()
+            assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             (n,) = unpack_i(buf, pos)
-            pos += 4
             if n < 0:
                 raise BadField("assignments.assignment")
-            assignments_assignment = buf[pos : (pos := pos + n)]
+            assignments_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
             assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
         if pos > len(buf):
             raise IndexError
@@ -129,50 +126,59 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
 def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[SyncGroupRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         generation_id, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 4)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        group_instance_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         assignments: list[SyncGroupRequestAssignment]
-        if n < 0:
-            raise BadField("assignments")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("assignments.member_id")
-            assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("assignments.member_id")
+                assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("assignments.assignment")
-            assignments_assignment = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                assignments_assignment = buf[pos + 1 : (pos := pos + n)]
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("assignments.assignment")
+                assignments_assignment = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
             pos += 1
             if n:
@@ -190,60 +196,79 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
 def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[SyncGroupRequest, int]:
     try:
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("group_id")
-        group_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
         generation_id, n = unpack_iB(buf, pos)
-        pos += 5
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("member_id")
-        member_id = buf[pos : (pos := pos + n - 1)].decode()
+        if 0 < n < 0x80:
+            member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 4)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        group_instance_id: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        protocol_type: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            protocol_type = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        protocol_name: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            protocol_name = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         assignments: list[SyncGroupRequestAssignment]
-        if n < 0:
-            raise BadField("assignments")
-        if n * 3 > len(buf) - pos:
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        for _ in range(n):
+        for _ in repeat(None, n):
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("assignments.member_id")
-            assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
+            if 0 < n < 0x80:
+                assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("assignments.member_id")
+                assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
             n = buf[pos]
-            pos += 1
-            if n >= 0x80:
-                n, pos = read_uvarint(buf, pos - 1)
-            if n == 0:
-                raise BadField("assignments.assignment")
-            assignments_assignment = buf[pos : (pos := pos + n - 1)]
+            if 0 < n < 0x80:
+                assignments_assignment = buf[pos + 1 : (pos := pos + n)]
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("assignments.assignment")
+                assignments_assignment = buf[pos : (pos := pos + n - 1)]
             n = buf[pos]
             pos += 1
             if n:
@@ -459,10 +484,9 @@ def encode_sync_group_request_v5(msg: SyncGroupRequest, out: bytearray, version:
 def decode_sync_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupResponse, int]:
     try:
         error_code, n = unpack_hi(buf, pos)
-        pos += 6
         if n < 0:
             raise BadField("assignment")
-        assignment = buf[pos : (pos := pos + n)]
+        assignment = buf[pos + 6 : (pos := pos + 6 + n)]
         if pos > len(buf):
             raise IndexError
         return SyncGroupResponse(0, error_code, None, None, assignment), pos
@@ -473,10 +497,9 @@ def decode_sync_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
 def decode_sync_group_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[SyncGroupResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
-        pos += 10
         if n < 0:
             raise BadField("assignment")
-        assignment = buf[pos : (pos := pos + n)]
+        assignment = buf[pos + 10 : (pos := pos + 10 + n)]
         if pos > len(buf):
             raise IndexError
         return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), pos
@@ -493,12 +516,13 @@ decode_sync_group_response_v3 = at_version(decode_sync_group_response_v1, 3)
 def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[SyncGroupResponse, int]:
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        pos += 7
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("assignment")
-        assignment = buf[pos : (pos := pos + n - 1)]
+        if 0 < n < 0x80:
+            assignment = buf[pos + 7 : (pos := pos + 6 + n)]
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            if n == 0:
+                raise BadField("assignment")
+            assignment = buf[pos : (pos := pos + n - 1)]
         n = buf[pos]
         pos += 1
         if n:
@@ -510,23 +534,34 @@ def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tup
 
 def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[SyncGroupResponse, int]:
     try:
+        protocol_type: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        pos += 7
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol_type = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            protocol_type = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        protocol_name: str | None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        if 0 < n < 0x80:
+            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            protocol_name = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
-        pos += 1
-        if n >= 0x80:
-            n, pos = read_uvarint(buf, pos - 1)
-        if n == 0:
-            raise BadField("assignment")
-        assignment = buf[pos : (pos := pos + n - 1)]
+        if 0 < n < 0x80:
+            assignment = buf[pos + 1 : (pos := pos + n)]
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("assignment")
+            assignment = buf[pos : (pos := pos + n - 1)]
         n = buf[pos]
         pos += 1
         if n:
