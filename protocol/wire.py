@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
@@ -39,6 +40,8 @@ class ShortField(ValueError):
 
 def at_version(function: F, version: int) -> F:
     """The same code for another version of the same layout: nothing but the version that its errors name is another one."""
+    if not isinstance(function, FunctionType):  # compiled
+        return cast("F", partial(function, version=version))
     model = cast("FunctionType", function)
     name = f"{model.__name__.rpartition('_v')[0]}_v{version}"
     other = FunctionType(model.__code__, model.__globals__, name, (version,))

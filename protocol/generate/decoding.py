@@ -33,7 +33,7 @@ class DecoderWriter:
             with self._source.block("if pos > len(buf)"):
                 self._source.line("raise IndexError")
         self._source.line(f"return {expression}, pos")
-        return self._source.lines
+        return ["    n: int", "    try:", *self._source.lines]
 
     def _struct(self, struct: type[Message | Item], prefix: str) -> str:
         """Read a struct's fields; the expression that builds it, good once the run is flushed."""
@@ -252,24 +252,26 @@ class DecoderWriter:
         names = tuple(field.name for field in fields_of(struct))
         starred = f"{local(path)} = list(starmap({struct.__name__}, {rows}))"
         if names[: len(row.names)] != row.names or (row.string is not None and row.string.default != ""):
-            self._built_rows(struct, path, row, rows)
+            self._built_rows(struct, path, row, rows, row.string_value(self._version))
         elif row.string is None or self._version not in row.string.nullable:
             self._source.line(starred)
         else:  # every string is its default, or every string is null
             with self._source.block(f"if {row.is_empty}"):
                 self._source.line(starred)
             with self._source.block("else"):
-                self._built_rows(struct, path, row, rows)
+                self._built_rows(struct, path, row, rows, "None")
         self._source.line("pos = end")
 
-    def _built_rows(self, struct: type[Item], path: str, row: Row, rows: str) -> None:
+    def _built_rows(self, struct: type[Item], path: str, row: Row, rows: str, string: str) -> None:
         """The elements where the fields of a row are not the first ones of the struct."""
         values = []
+        if "mark" in string:
+            name = local(path + ".string")
+            self._source.line(f"{name} = {string}")
+            string = name
         for field in fields_of(struct):
             present = local(field.name) if self._version in field.versions else literal(field.default)
-            values.append("value" if field is row.string else present)
-        if row.string is not None:
-            self._source.line(f"value = {row.string_value(self._version)}")
+            values.append(string if field is row.string else present)
         expression = f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
         targets = ", ".join(map(local, row.names)) + ("," if len(row.names) == 1 else "")
         self._source.line(f"{local(path)} = [{expression} for {targets} in {rows}]")

@@ -223,7 +223,7 @@ class EncoderWriter:
         for field in sorted(known, key=lambda field: field.tag or 0):
             with self._source.block(f"if {_has_value(field, owner)}"):
                 self._source.line(f"{count} += 1")
-                self._tag(_not_null(field), owner, join(prefix, field.name), tagged)
+                self._tag(field, owner, join(prefix, field.name), tagged)
         self._out = outer
         self._source.line(f"{outer} += write_uvarint({count})")
         self._source.line(f"{outer} += {tagged}")
@@ -241,7 +241,9 @@ class EncoderWriter:
             return
         self._out = local(path + ".content")
         self._source.line(f"{self._out} = bytearray()")
-        self._field(field, value, path)
+        if field.default is None and not field.is_array and not isinstance(field.type, Primitive):
+            self._run = [("b", "1")]  # a struct's mark of presence
+        self._field(_not_null(field), value, path)
         self._flush()
         self._source.line(f"{tagged}.append({field.tag})")
         self._source.line(f"{tagged} += write_uvarint(len({self._out}))")

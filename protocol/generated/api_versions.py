@@ -53,6 +53,7 @@ unpack_q = Struct(">q").unpack_from
 
 
 def decode_api_versions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ApiVersionsRequest, int]:
+    n: int
     try:
         if pos > len(buf):
             raise IndexError
@@ -68,6 +69,7 @@ decode_api_versions_request_v2 = at_version(decode_api_versions_request_v0, 2)
 
 
 def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ApiVersionsRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -139,6 +141,7 @@ encode_api_versions_request_v4 = at_version(encode_api_versions_request_v3, 4)
 
 
 def decode_api_versions_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ApiVersionsResponse, int]:
+    n: int
     try:
         error_code, n = unpack_hi(buf, pos)
         pos += 6
@@ -158,6 +161,7 @@ def decode_api_versions_response_v0(buf: bytes, pos: int, version: int = 0) -> t
 
 
 def decode_api_versions_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ApiVersionsResponse, int]:
+    n: int
     try:
         error_code, n = unpack_hi(buf, pos)
         pos += 6
@@ -180,6 +184,7 @@ decode_api_versions_response_v2 = at_version(decode_api_versions_response_v1, 2)
 
 
 def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ApiVersionsResponse, int]:
+    n: int
     try:
         error_code, n = unpack_hB(buf, pos)
         pos += 3
@@ -229,8 +234,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                         raise ShortField("supported_features", n)
                     end = pos + n * 6
                     if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                        value = ""
-                        supported_features = [SupportedFeatureKey(value, min_version, max_version) for min_version, max_version in rows_xhhx(buf[pos:end])]
+                        supported_features = [SupportedFeatureKey("", min_version, max_version) for min_version, max_version in rows_xhhx(buf[pos:end])]
                         pos = end
                     else:
                         supported_features = []
@@ -263,8 +267,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                         raise ShortField("finalized_features", n)
                     end = pos + n * 6
                     if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                        value = ""
-                        finalized_features = [FinalizedFeatureKey(value, max_version_level, min_version_level) for max_version_level, min_version_level in rows_xhhx(buf[pos:end])]
+                        finalized_features = [FinalizedFeatureKey("", max_version_level, min_version_level) for max_version_level, min_version_level in rows_xhhx(buf[pos:end])]
                         pos = end
                     else:
                         finalized_features = []

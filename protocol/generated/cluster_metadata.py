@@ -36,6 +36,7 @@ unpack_iiiB = Struct(">iiiB").unpack_from
 
 
 def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TopicRecord, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -73,6 +74,7 @@ def encode_topic_record_v0(msg: TopicRecord, out: bytearray, version: int = 0) -
 
 
 def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[PartitionRecord, int]:
+    n: int
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
@@ -146,6 +148,7 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
 
 
 def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[PartitionRecord, int]:
+    n: int
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
@@ -231,6 +234,7 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
 
 
 def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[PartitionRecord, int]:
+    n: int
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
@@ -539,6 +543,7 @@ def encode_partition_record_v2(msg: PartitionRecord, out: bytearray, version: in
 
 
 def decode_remove_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[RemoveTopicRecord, int]:
+    n: int
     try:
         topic_id, n = unpack_uB(buf, pos)
         pos += 17

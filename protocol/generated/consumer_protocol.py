@@ -20,6 +20,7 @@ unpack_ih = Struct(">ih").unpack_from
 
 
 def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerProtocolSubscription, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -50,6 +51,7 @@ def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int 
 
 
 def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ConsumerProtocolSubscription, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -103,6 +105,7 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
 
 
 def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ConsumerProtocolSubscription, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -156,6 +159,7 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
 
 
 def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ConsumerProtocolSubscription, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -340,6 +344,7 @@ def encode_consumer_protocol_subscription_v3(msg: ConsumerProtocolSubscription, 
 
 
 def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerProtocolAssignment, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4

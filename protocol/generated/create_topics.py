@@ -62,6 +62,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateTopicsRequest, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -131,6 +132,7 @@ decode_create_topics_request_v4 = at_version(decode_create_topics_request_v2, 4)
 
 
 def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[CreateTopicsRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -351,6 +353,7 @@ encode_create_topics_request_v7 = at_version(encode_create_topics_request_v5, 7)
 
 
 def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateTopicsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -387,6 +390,7 @@ decode_create_topics_response_v4 = at_version(decode_create_topics_response_v2, 
 
 
 def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[CreateTopicsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -486,6 +490,7 @@ decode_create_topics_response_v6 = at_version(decode_create_topics_response_v5, 
 
 
 def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[CreateTopicsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5

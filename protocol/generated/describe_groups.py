@@ -44,6 +44,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeGroupsRequest, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -73,6 +74,7 @@ decode_describe_groups_request_v2 = at_version(decode_describe_groups_request_v0
 
 
 def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[DescribeGroupsRequest, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -99,6 +101,7 @@ decode_describe_groups_request_v4 = at_version(decode_describe_groups_request_v3
 
 
 def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[DescribeGroupsRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -200,6 +203,7 @@ encode_describe_groups_request_v6 = at_version(encode_describe_groups_request_v5
 
 
 def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeGroupsResponse, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -265,6 +269,7 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
 
 
 def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -333,6 +338,7 @@ decode_describe_groups_response_v2 = at_version(decode_describe_groups_response_
 
 
 def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[DescribeGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -400,6 +406,7 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
 
 
 def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DescribeGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -474,6 +481,7 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
 
 
 def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[DescribeGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -601,6 +609,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
 
 
 def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[DescribeGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5

@@ -100,6 +100,7 @@ unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FetchRequest, int]:
+    n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
         pos += 21
@@ -133,6 +134,7 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
 
 
 def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[FetchRequest, int]:
+    n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
         pos += 21
@@ -169,6 +171,7 @@ decode_fetch_request_v6 = at_version(decode_fetch_request_v5, 6)
 
 
 def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[FetchRequest, int]:
+    n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
@@ -228,6 +231,7 @@ decode_fetch_request_v8 = at_version(decode_fetch_request_v7, 8)
 
 
 def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[FetchRequest, int]:
+    n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
@@ -287,6 +291,7 @@ decode_fetch_request_v10 = at_version(decode_fetch_request_v9, 10)
 
 
 def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[FetchRequest, int]:
+    n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
@@ -347,6 +352,7 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
 
 
 def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[FetchRequest, int]:
+    n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiiB(buf, pos)
         pos += 26
@@ -471,6 +477,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
 
 
 def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[FetchRequest, int]:
+    n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiiB(buf, pos)
         pos += 26
@@ -582,6 +589,7 @@ decode_fetch_request_v14 = at_version(decode_fetch_request_v13, 14)
 
 
 def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[FetchRequest, int]:
+    n: int
     try:
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
@@ -700,6 +708,7 @@ decode_fetch_request_v16 = at_version(decode_fetch_request_v15, 16)
 
 
 def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[FetchRequest, int]:
+    n: int
     try:
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
@@ -824,6 +833,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
 
 
 def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[FetchRequest, int]:
+    n: int
     try:
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
@@ -1521,6 +1531,7 @@ def encode_fetch_request_v18(msg: FetchRequest, out: bytearray, version: int = 1
 
 
 def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1572,6 +1583,7 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
 
 
 def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[FetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1626,6 +1638,7 @@ decode_fetch_response_v6 = at_version(decode_fetch_response_v5, 6)
 
 
 def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[FetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihii(buf, pos)
         pos += 14
@@ -1686,6 +1699,7 @@ decode_fetch_response_v10 = at_version(decode_fetch_response_v7, 10)
 
 
 def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[FetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihii(buf, pos)
         pos += 14
@@ -1737,6 +1751,7 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
 
 
 def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[FetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
         pos += 11
@@ -1854,6 +1869,7 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
 
 
 def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[FetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
         pos += 11
@@ -1969,6 +1985,7 @@ decode_fetch_response_v15 = at_version(decode_fetch_response_v13, 15)
 
 
 def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[FetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
         pos += 11

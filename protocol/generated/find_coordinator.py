@@ -47,6 +47,7 @@ unpack_ihh = Struct(">ihh").unpack_from
 
 
 def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -60,6 +61,7 @@ def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -
 
 
 def decode_find_coordinator_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[FindCoordinatorRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -76,6 +78,7 @@ decode_find_coordinator_request_v2 = at_version(decode_find_coordinator_request_
 
 
 def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[FindCoordinatorRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -95,6 +98,7 @@ def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -
 
 
 def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FindCoordinatorRequest, int]:
+    n: int
     try:
         key_type, n = unpack_bB(buf, pos)
         pos += 2
@@ -215,6 +219,7 @@ encode_find_coordinator_request_v6 = at_version(encode_find_coordinator_request_
 
 
 def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorResponse, int]:
+    n: int
     try:
         error_code, node_id, n = unpack_hih(buf, pos)
         if n < 0:
@@ -228,6 +233,7 @@ def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) 
 
 
 def decode_find_coordinator_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[FindCoordinatorResponse, int]:
+    n: int
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
@@ -251,6 +257,7 @@ decode_find_coordinator_response_v2 = at_version(decode_find_coordinator_respons
 
 
 def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[FindCoordinatorResponse, int]:
+    n: int
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -280,6 +287,7 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
 
 
 def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FindCoordinatorResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5

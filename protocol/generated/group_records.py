@@ -64,6 +64,7 @@ unpack_qq = Struct(">qq").unpack_from
 
 
 def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitKey, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -96,6 +97,7 @@ def encode_legacy_offset_commit_key_v0(msg: LegacyOffsetCommitKey, out: bytearra
 
 
 def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitValue, int]:
+    n: int
     try:
         offset, n = unpack_qh(buf, pos)
         if n < 0:
@@ -121,6 +123,7 @@ def encode_legacy_offset_commit_value_v0(msg: LegacyOffsetCommitValue, out: byte
 
 
 def decode_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetCommitKey, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -153,6 +156,7 @@ def encode_offset_commit_key_v0(msg: OffsetCommitKey, out: bytearray, version: i
 
 
 def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetCommitValue, int]:
+    n: int
     try:
         offset, n = unpack_qh(buf, pos)
         if n < 0:
@@ -166,6 +170,7 @@ def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tup
 
 
 def decode_offset_commit_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetCommitValue, int]:
+    n: int
     try:
         offset, n = unpack_qh(buf, pos)
         if n < 0:
@@ -182,6 +187,7 @@ decode_offset_commit_value_v2 = at_version(decode_offset_commit_value_v0, 2)
 
 
 def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetCommitValue, int]:
+    n: int
     try:
         offset, leader_epoch, n = unpack_qih(buf, pos)
         if n < 0:
@@ -195,6 +201,7 @@ def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tup
 
 
 def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tuple[OffsetCommitValue, int]:
+    n: int
     try:
         offset, leader_epoch, n = unpack_qiB(buf, pos)
         if 0 < n < 0x80:
@@ -293,6 +300,7 @@ def encode_offset_commit_value_v4(msg: OffsetCommitValue, out: bytearray, versio
 
 
 def decode_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[GroupMetadataKey, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -317,6 +325,7 @@ def encode_group_metadata_key_v0(msg: GroupMetadataKey, out: bytearray, version:
 
 
 def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[GroupMetadataValue, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -374,6 +383,7 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
 
 
 def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[GroupMetadataValue, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -431,6 +441,7 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
 
 
 def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tuple[GroupMetadataValue, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -488,6 +499,7 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
 
 
 def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tuple[GroupMetadataValue, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -552,6 +564,7 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
 
 
 def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tuple[GroupMetadataValue, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:

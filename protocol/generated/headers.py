@@ -19,6 +19,7 @@ unpack_iB = Struct(">iB").unpack_from
 
 
 def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[RequestHeader, int]:
+    n: int
     try:
         client_id: str | None
         request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
@@ -35,6 +36,7 @@ def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[Re
 
 
 def decode_request_header_v2(buf: bytes, pos: int, version: int = 2) -> tuple[RequestHeader, int]:
+    n: int
     try:
         client_id: str | None
         request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
@@ -86,6 +88,7 @@ def encode_request_header_v2(msg: RequestHeader, out: bytearray, version: int = 
 
 
 def decode_response_header_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ResponseHeader, int]:
+    n: int
     try:
         (correlation_id,) = unpack_i(buf, pos)
         pos += 4
@@ -95,6 +98,7 @@ def decode_response_header_v0(buf: bytes, pos: int, version: int = 0) -> tuple[R
 
 
 def decode_response_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ResponseHeader, int]:
+    n: int
     try:
         correlation_id, n = unpack_iB(buf, pos)
         pos += 5

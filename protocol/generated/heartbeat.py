@@ -33,6 +33,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[HeartbeatRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -56,6 +57,7 @@ decode_heartbeat_request_v2 = at_version(decode_heartbeat_request_v0, 2)
 
 
 def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[HeartbeatRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -80,6 +82,7 @@ def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple
 
 
 def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[HeartbeatRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -196,6 +199,7 @@ def encode_heartbeat_request_v4(msg: HeartbeatRequest, out: bytearray, version: 
 
 
 def decode_heartbeat_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[HeartbeatResponse, int]:
+    n: int
     try:
         (error_code,) = unpack_h(buf, pos)
         pos += 2
@@ -205,6 +209,7 @@ def decode_heartbeat_response_v0(buf: bytes, pos: int, version: int = 0) -> tupl
 
 
 def decode_heartbeat_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[HeartbeatResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
@@ -220,6 +225,7 @@ decode_heartbeat_response_v3 = at_version(decode_heartbeat_response_v1, 3)
 
 
 def decode_heartbeat_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[HeartbeatResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7

@@ -48,6 +48,7 @@ unpack_iih = Struct(">iih").unpack_from
 
 
 def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -87,6 +88,7 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
 
 
 def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[JoinGroupRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -135,6 +137,7 @@ decode_join_group_request_v4 = at_version(decode_join_group_request_v1, 4)
 
 
 def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[JoinGroupRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -181,6 +184,7 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
 
 
 def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[JoinGroupRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -262,6 +266,7 @@ decode_join_group_request_v7 = at_version(decode_join_group_request_v6, 7)
 
 
 def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[JoinGroupRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -597,6 +602,7 @@ encode_join_group_request_v9 = at_version(encode_join_group_request_v8, 9)
 
 
 def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupResponse, int]:
+    n: int
     try:
         error_code, generation_id, n = unpack_hih(buf, pos)
         if n < 0:
@@ -639,6 +645,7 @@ decode_join_group_response_v1 = at_version(decode_join_group_response_v0, 1)
 
 
 def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[JoinGroupResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
         if n < 0:
@@ -684,6 +691,7 @@ decode_join_group_response_v4 = at_version(decode_join_group_response_v2, 4)
 
 
 def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[JoinGroupResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
         if n < 0:
@@ -730,6 +738,7 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
 
 
 def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[JoinGroupResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
         if 0 < n < 0x80:
@@ -808,6 +817,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
 
 
 def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[JoinGroupResponse, int]:
+    n: int
     try:
         protocol_type: str | None
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
@@ -901,6 +911,7 @@ decode_join_group_response_v8 = at_version(decode_join_group_response_v7, 8)
 
 
 def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[JoinGroupResponse, int]:
+    n: int
     try:
         protocol_type: str | None
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)

@@ -39,6 +39,7 @@ unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_leave_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LeaveGroupRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -62,6 +63,7 @@ decode_leave_group_request_v2 = at_version(decode_leave_group_request_v0, 2)
 
 
 def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[LeaveGroupRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -96,6 +98,7 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
 
 
 def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[LeaveGroupRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -150,6 +153,7 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
 
 
 def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[LeaveGroupRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -362,6 +366,7 @@ def encode_leave_group_request_v5(msg: LeaveGroupRequest, out: bytearray, versio
 
 
 def decode_leave_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LeaveGroupResponse, int]:
+    n: int
     try:
         (error_code,) = unpack_h(buf, pos)
         pos += 2
@@ -371,6 +376,7 @@ def decode_leave_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
 
 
 def decode_leave_group_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[LeaveGroupResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
@@ -383,6 +389,7 @@ decode_leave_group_response_v2 = at_version(decode_leave_group_response_v1, 2)
 
 
 def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[LeaveGroupResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
@@ -415,6 +422,7 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
 
 
 def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[LeaveGroupResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7

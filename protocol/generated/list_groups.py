@@ -36,6 +36,7 @@ unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_list_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListGroupsRequest, int]:
+    n: int
     try:
         if pos > len(buf):
             raise IndexError
@@ -51,6 +52,7 @@ decode_list_groups_request_v2 = at_version(decode_list_groups_request_v0, 2)
 
 
 def decode_list_groups_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ListGroupsRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -62,6 +64,7 @@ def decode_list_groups_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
 
 
 def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListGroupsRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -94,6 +97,7 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
 
 
 def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[ListGroupsRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -240,6 +244,7 @@ def encode_list_groups_request_v5(msg: ListGroupsRequest, out: bytearray, versio
 
 
 def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListGroupsResponse, int]:
+    n: int
     try:
         error_code, n = unpack_hi(buf, pos)
         pos += 6
@@ -267,6 +272,7 @@ def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
 
 
 def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
@@ -297,6 +303,7 @@ decode_list_groups_response_v2 = at_version(decode_list_groups_response_v1, 2)
 
 
 def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ListGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -341,6 +348,7 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
 
 
 def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
@@ -393,6 +401,7 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
 
 
 def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[ListGroupsResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7

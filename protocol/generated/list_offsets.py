@@ -62,6 +62,7 @@ unpack_iiqB = Struct(">iiqB").unpack_from
 
 
 def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListOffsetsRequest, int]:
+    n: int
     try:
         replica_id, n = unpack_ii(buf, pos)
         pos += 8
@@ -95,6 +96,7 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
 
 
 def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ListOffsetsRequest, int]:
+    n: int
     try:
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
         pos += 9
@@ -131,6 +133,7 @@ decode_list_offsets_request_v3 = at_version(decode_list_offsets_request_v2, 3)
 
 
 def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListOffsetsRequest, int]:
+    n: int
     try:
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
         pos += 9
@@ -167,6 +170,7 @@ decode_list_offsets_request_v5 = at_version(decode_list_offsets_request_v4, 5)
 
 
 def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[ListOffsetsRequest, int]:
+    n: int
     try:
         replica_id, isolation_level, n = unpack_ibB(buf, pos)
         pos += 6
@@ -234,6 +238,7 @@ decode_list_offsets_request_v9 = at_version(decode_list_offsets_request_v6, 9)
 
 
 def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[ListOffsetsRequest, int]:
+    n: int
     try:
         replica_id, isolation_level, n = unpack_ibB(buf, pos)
         pos += 6
@@ -430,6 +435,7 @@ encode_list_offsets_request_v11 = at_version(encode_list_offsets_request_v10, 11
 
 
 def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListOffsetsResponse, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -463,6 +469,7 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> t
 
 
 def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ListOffsetsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -499,6 +506,7 @@ decode_list_offsets_response_v3 = at_version(decode_list_offsets_response_v2, 3)
 
 
 def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListOffsetsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -535,6 +543,7 @@ decode_list_offsets_response_v5 = at_version(decode_list_offsets_response_v4, 5)
 
 
 def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[ListOffsetsResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5

@@ -77,6 +77,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[MetadataRequest, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -100,6 +101,7 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
 
 
 def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[MetadataRequest, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -130,6 +132,7 @@ decode_metadata_request_v3 = at_version(decode_metadata_request_v1, 3)
 
 
 def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[MetadataRequest, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -163,6 +166,7 @@ decode_metadata_request_v7 = at_version(decode_metadata_request_v4, 7)
 
 
 def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[MetadataRequest, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -187,6 +191,7 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
 
 
 def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[MetadataRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -224,6 +229,7 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
 
 
 def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[MetadataRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -241,8 +247,7 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 if mark:
                     topics = list(starmap(MetadataRequestTopic, rows_uxx(buf[pos:end])))
                 else:
-                    value = "" if mark else None
-                    topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
+                    topics = [MetadataRequestTopic(topic_id, None) for topic_id, in rows_uxx(buf[pos:end])]
                 pos = end
             else:
                 topics = []
@@ -272,6 +277,7 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
 
 
 def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[MetadataRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -289,8 +295,7 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
                 if mark:
                     topics = list(starmap(MetadataRequestTopic, rows_uxx(buf[pos:end])))
                 else:
-                    value = "" if mark else None
-                    topics = [MetadataRequestTopic(topic_id, value) for topic_id, in rows_uxx(buf[pos:end])]
+                    topics = [MetadataRequestTopic(topic_id, None) for topic_id, in rows_uxx(buf[pos:end])]
                 pos = end
             else:
                 topics = []
@@ -539,6 +544,7 @@ encode_metadata_request_v13 = at_version(encode_metadata_request_v11, 13)
 
 
 def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -549,8 +555,7 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             raise ShortField("brokers", n)
         end = pos + n * 10
         if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) == 0 and buf[pos + 4 : end : 10].count(mark) == n and buf[pos + 5 : end : 10].count(mark) == n:
-            value = ""
-            brokers = [MetadataResponseBroker(node_id, value, port) for node_id, port in rows_ixxi(buf[pos:end])]
+            brokers = [MetadataResponseBroker(node_id, "", port) for node_id, port in rows_ixxi(buf[pos:end])]
             pos = end
         else:
             brokers = []
@@ -612,6 +617,7 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
 
 
 def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -684,6 +690,7 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
 
 
 def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -763,6 +770,7 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
 
 
 def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -845,6 +853,7 @@ decode_metadata_response_v4 = at_version(decode_metadata_response_v3, 4)
 
 
 def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -936,6 +945,7 @@ decode_metadata_response_v6 = at_version(decode_metadata_response_v5, 6)
 
 
 def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1024,6 +1034,7 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
 
 
 def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -1114,6 +1125,7 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
 
 
 def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1248,6 +1260,7 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
 
 
 def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1382,6 +1395,7 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
 
 
 def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1516,6 +1530,7 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
 
 
 def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1652,6 +1667,7 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
 
 
 def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[MetadataResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5

@@ -63,6 +63,7 @@ unpack_qi = Struct(">qi").unpack_from
 
 
 def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetCommitRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -97,8 +98,7 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 if not mark:
                     topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqxx(buf[pos:end])))
                 else:
-                    value = "" if not mark else None
-                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, None) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -126,6 +126,7 @@ decode_offset_commit_request_v4 = at_version(decode_offset_commit_request_v2, 4)
 
 
 def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[OffsetCommitRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -160,8 +161,7 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 if not mark:
                     topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqxx(buf[pos:end])))
                 else:
-                    value = "" if not mark else None
-                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, value) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, -1, None) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -183,6 +183,7 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
 
 
 def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetCommitRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -217,8 +218,7 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                 if not mark:
                     topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
                 else:
-                    value = "" if not mark else None
-                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, None) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -240,6 +240,7 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
 
 
 def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[OffsetCommitRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -281,8 +282,7 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
                 if not mark:
                     topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
                 else:
-                    value = "" if not mark else None
-                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, None) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -304,6 +304,7 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
 
 
 def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetCommitRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -366,8 +367,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                 if mark:
                     topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
                 else:
-                    value = "" if mark else None
-                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, None) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -405,6 +405,7 @@ decode_offset_commit_request_v9 = at_version(decode_offset_commit_request_v8, 9)
 
 
 def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetCommitRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -459,8 +460,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                 if mark:
                     topics_partitions = list(starmap(OffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
                 else:
-                    value = "" if mark else None
-                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, value) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
+                    topics_partitions = [OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, None) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -802,6 +802,7 @@ def encode_offset_commit_request_v10(msg: OffsetCommitRequest, out: bytearray, v
 
 
 def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetCommitResponse, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -835,6 +836,7 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> 
 
 
 def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetCommitResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -880,6 +882,7 @@ decode_offset_commit_response_v7 = at_version(decode_offset_commit_response_v3, 
 
 
 def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetCommitResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -941,6 +944,7 @@ decode_offset_commit_response_v9 = at_version(decode_offset_commit_response_v8, 
 
 
 def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetCommitResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5

@@ -67,6 +67,7 @@ unpack_iqih = Struct(">iqih").unpack_from
 
 
 def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetFetchRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -103,6 +104,7 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
 
 
 def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetFetchRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -149,6 +151,7 @@ decode_offset_fetch_request_v5 = at_version(decode_offset_fetch_request_v2, 5)
 
 
 def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetFetchRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -206,6 +209,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
 
 
 def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[OffsetFetchRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -263,6 +267,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
 
 
 def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetFetchRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -337,6 +342,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
 
 
 def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[OffsetFetchRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -421,6 +427,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
 
 
 def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetFetchRequest, int]:
+    n: int
     try:
         n = buf[pos]
         pos += 1
@@ -826,6 +833,7 @@ def encode_offset_fetch_request_v10(msg: OffsetFetchRequest, out: bytearray, ver
 
 
 def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetFetchResponse, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -849,8 +857,8 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
                 raise ShortField("topics.partitions", n)
             end = pos + n * 16
             if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                value = "" if not mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, value, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
+                topics_partitions_string = "" if not mark else None
+                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, topics_partitions_string, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -874,6 +882,7 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
 
 
 def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetFetchResponse, int]:
+    n: int
     try:
         (n,) = unpack_i(buf, pos)
         pos += 4
@@ -897,8 +906,8 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise ShortField("topics.partitions", n)
             end = pos + n * 16
             if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                value = "" if not mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, value, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
+                topics_partitions_string = "" if not mark else None
+                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, topics_partitions_string, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -922,6 +931,7 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
 
 
 def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetFetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -945,8 +955,8 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                 raise ShortField("topics.partitions", n)
             end = pos + n * 16
             if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                value = "" if not mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, value, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
+                topics_partitions_string = "" if not mark else None
+                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, topics_partitions_string, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -973,6 +983,7 @@ decode_offset_fetch_response_v4 = at_version(decode_offset_fetch_response_v3, 4)
 
 
 def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[OffsetFetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
@@ -996,8 +1007,8 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
                 raise ShortField("topics.partitions", n)
             end = pos + n * 20
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) in (0, 0xFF) and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 17 : end : 20].count(mark) == n:
-                value = "" if not mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, value, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixxh(buf[pos:end])]
+                topics_partitions_string = "" if not mark else None
+                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, topics_partitions_string, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixxh(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -1021,6 +1032,7 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
 
 
 def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetFetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1054,8 +1066,8 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 raise ShortField("topics.partitions", n)
             end = pos + n * 20
             if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                value = "" if mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, value, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
+                topics_partitions_string = "" if mark else None
+                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, topics_partitions_string, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
                 pos = end
             else:
                 topics_partitions = []
@@ -1093,6 +1105,7 @@ decode_offset_fetch_response_v7 = at_version(decode_offset_fetch_response_v6, 7)
 
 
 def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetFetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1146,8 +1159,8 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     raise ShortField("groups.topics.partitions", n)
                 end = pos + n * 20
                 if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                    value = "" if mark else None
-                    groups_topics_partitions = [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, value, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
+                    groups_topics_partitions_string = "" if mark else None
+                    groups_topics_partitions = [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, groups_topics_partitions_string, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
                     pos = end
                 else:
                     groups_topics_partitions = []
@@ -1190,6 +1203,7 @@ decode_offset_fetch_response_v9 = at_version(decode_offset_fetch_response_v8, 9)
 
 
 def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetFetchResponse, int]:
+    n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -1235,8 +1249,8 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                     raise ShortField("groups.topics.partitions", n)
                 end = pos + n * 20
                 if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                    value = "" if mark else None
-                    groups_topics_partitions = [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, value, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
+                    groups_topics_partitions_string = "" if mark else None
+                    groups_topics_partitions = [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, groups_topics_partitions_string, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
                     pos = end
                 else:
                     groups_topics_partitions = []

@@ -41,6 +41,7 @@ unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -82,6 +83,7 @@ decode_sync_group_request_v2 = at_version(decode_sync_group_request_v0, 2)
 
 
 def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[SyncGroupRequest, int]:
+    n: int
     try:
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -124,6 +126,7 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
 
 
 def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[SyncGroupRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -194,6 +197,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
 
 
 def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[SyncGroupRequest, int]:
+    n: int
     try:
         n = buf[pos]
         if 0 < n < 0x80:
@@ -482,6 +486,7 @@ def encode_sync_group_request_v5(msg: SyncGroupRequest, out: bytearray, version:
 
 
 def decode_sync_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupResponse, int]:
+    n: int
     try:
         error_code, n = unpack_hi(buf, pos)
         if n < 0:
@@ -495,6 +500,7 @@ def decode_sync_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
 
 
 def decode_sync_group_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[SyncGroupResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         if n < 0:
@@ -514,6 +520,7 @@ decode_sync_group_response_v3 = at_version(decode_sync_group_response_v1, 3)
 
 
 def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[SyncGroupResponse, int]:
+    n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if 0 < n < 0x80:
@@ -533,6 +540,7 @@ def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tup
 
 
 def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[SyncGroupResponse, int]:
+    n: int
     try:
         protocol_type: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)

@@ -173,7 +173,9 @@ class Writer:
 
 def is_default(item: Field, value: Any) -> bool:
     """Whether the value says nothing: a tagged field like that is not written."""
-    return bool((item.default | value if isinstance(value, dict) else value) == item.default)
+    if isinstance(value, dict) and isinstance(item.default, dict):
+        value = item.default | value
+    return bool(value == item.default)
 
 
 @dataclass
@@ -237,8 +239,19 @@ class Reader:
 
 @cache
 def raw_schemas() -> dict[str, dict[str, Any]]:
-    """Kafka's schemas as they are written, by name."""
-    return {schema["name"]: schema for schema in facts("messages.jsonl")}
+    """Kafka's schemas as they are written, by name; a field that only says where it is tagged exists there."""
+    schemas = {schema["name"]: schema for schema in facts("messages.jsonl")}
+    for schema in schemas.values():
+        _place(schema["fields"])
+        for common in schema.get("commonStructs", ()):
+            _place(common["fields"])
+    return schemas
+
+
+def _place(fields: list[dict[str, Any]]) -> None:
+    for raw in fields:
+        raw.setdefault("versions", raw.get("taggedVersions"))
+        _place(raw.get("fields", []))
 
 
 def versions_of(name: str) -> list[int]:
@@ -274,8 +287,8 @@ def _fields(raws: list[dict[str, Any]], version: int, commons: dict[str, Any]) -
 
 def default_of(raw: dict[str, Any], fields: tuple[Field, ...]) -> Any:
     """The value of a field that is not set."""
-    kind, text = raw["type"], raw.get("default")
-    if text == "null":
+    kind, text = raw["type"], raw.get("default", "")
+    if text in ("null", None):
         return None
     if kind.startswith("[]"):
         return []

@@ -48,7 +48,7 @@ def _convert(kind: Any, field: Field, value: Any) -> Any:
 
 
 def filled(schema: Schema, pick: Callable[[Field, int], Any], entries: tuple[int, ...] = (2, 2, 2)) -> Value:
-    """A value with every field set by ``pick(field, index)``; ``entries`` of arrays by depth, the outermost first."""
+    """A value with every field set by ``pick(field, index)``; ``entries`` of arrays by depth, the outermost first, and one where it ends."""
     counter = count(1)
 
     def fill(fields: tuple[Field, ...], entries: tuple[int, ...]) -> Value:
@@ -56,7 +56,7 @@ def filled(schema: Schema, pick: Callable[[Field, int], Any], entries: tuple[int
 
     def fill_field(field: Field, entries: tuple[int, ...]) -> Any:
         if field.is_array:
-            return [fill_field(field.element, entries[1:]) for _ in range(entries[0])]
+            return [fill_field(field.element, entries[1:]) for _ in range(entries[0] if entries else 1)]
         return fill(field.fields, entries) if field.fields else pick(field, next(counter))
 
     return fill(schema.fields, entries)

@@ -120,7 +120,8 @@ def test_sizes_beyond_the_end_are_refused(name: str, version: int) -> None:
 
 
 def _marked(name: str, version: int) -> tuple[bytes, list[SizeMark]]:
-    writer = schema(name, version).encode_marked(filled(schema(name, version), distinct), unknown_tags={99: b"ab"})
+    value = filled(schema(name, version), distinct, (2, 1, 1))
+    writer = schema(name, version).encode_marked(value, unknown_tags={99: b"ab"})
     return writer.data, writer.marks
 
 

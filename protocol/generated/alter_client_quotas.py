@@ -1,0 +1,543 @@
+"""Codecs of protocol/messages/alter_client_quotas.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
+    EntityData,
+    OpData,
+    RequestEntryData,
+    ResponseEntryData,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_z = Struct(">?").pack
+pack_zx = Struct(">?x").pack
+pack_Bdzx = Struct(">Bd?x").pack
+pack_dz = Struct(">d?").pack
+pack_dzx = Struct(">d?x").pack
+pack_h = Struct(">h").pack
+pack_hB = Struct(">hB").pack
+pack_hdz = Struct(">hd?").pack
+pack_hh = Struct(">hh").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ii = Struct(">ii").pack
+rows_xdzx = Struct(">xd?x").iter_unpack
+rows_xxdz = Struct(">xxd?").iter_unpack
+unpack_z = Struct(">?").unpack_from
+unpack_zB = Struct(">?B").unpack_from
+unpack_dz = Struct(">d?").unpack_from
+unpack_dzB = Struct(">d?B").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_hB = Struct(">hB").unpack_from
+unpack_hh = Struct(">hh").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+
+
+def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterClientQuotasRequest, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        entries: list[RequestEntryData]
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("entries")
+            raise ShortField("entries", n)
+        entries = []
+        for _ in repeat(None, n):
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            entries_entity: list[EntityData]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("entries.entity")
+                raise ShortField("entries.entity", n)
+            entries_entity = []
+            for _ in repeat(None, n):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("entries.entity.entity_type")
+                entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                entries_entity_entity_name: str | None
+                (n,) = unpack_h(buf, pos)
+                if n >= 0:
+                    entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    entries_entity_entity_name = None
+                    pos += 2
+                entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            entries_ops: list[OpData]
+            if not 0 <= n * 11 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("entries.ops")
+                raise ShortField("entries.ops", n)
+            end = pos + n * 11
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 0 and buf[pos + 0 : end : 11].count(mark) == n and buf[pos + 1 : end : 11].count(mark) == n:
+                entries_ops = [OpData("", value_, remove) for value_, remove in rows_xxdz(buf[pos:end])]
+                pos = end
+            else:
+                entries_ops = []
+                for _ in repeat(None, n):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("entries.ops.key")
+                    entries_ops_key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    entries_ops_value, entries_ops_remove = unpack_dz(buf, pos)
+                    pos += 9
+                    entries_ops.append(OpData(entries_ops_key, entries_ops_value, entries_ops_remove))
+            entries.append(RequestEntryData(entries_entity, entries_ops))
+        (validate_only,) = unpack_z(buf, pos)
+        pos += 1
+        return AlterClientQuotasRequest(entries, validate_only), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "AlterClientQuotasRequest", version, buf, pos) from None
+
+
+def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[AlterClientQuotasRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        entries: list[RequestEntryData]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("entries")
+            raise ShortField("entries", n)
+        entries = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            entries_entity: list[EntityData]
+            if not 0 <= n * 3 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("entries.entity")
+                raise ShortField("entries.entity", n)
+            entries_entity = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("entries.entity.entity_type")
+                    entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                entries_entity_entity_name: str | None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    entries_entity_entity_name = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            entries_ops: list[OpData]
+            if not 0 <= n * 11 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("entries.ops")
+                raise ShortField("entries.ops", n)
+            end = pos + n * 11
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 11].count(mark) == n and buf[pos + 10 : end : 11].count(0) == n:
+                entries_ops = [OpData("", value_, remove) for value_, remove in rows_xdzx(buf[pos:end])]
+                pos = end
+            else:
+                entries_ops = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        entries_ops_key = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("entries.ops.key")
+                        entries_ops_key = buf[pos : (pos := pos + n - 1)].decode()
+                    entries_ops_value, entries_ops_remove, n = unpack_dzB(buf, pos)
+                    pos += 10
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    entries_ops.append(OpData(entries_ops_key, entries_ops_value, entries_ops_remove))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            entries.append(RequestEntryData(entries_entity, entries_ops))
+        validate_only, n = unpack_zB(buf, pos)
+        pos += 2
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return AlterClientQuotasRequest(entries, validate_only), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "AlterClientQuotasRequest", version, buf, pos) from None
+
+
+def encode_alter_client_quotas_request_v0(msg: AlterClientQuotasRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        entries = msg.entries
+        out += pack_i(len(entries))
+        for entries_item in entries:
+            entries_entity = entries_item.entity
+            out += pack_i(len(entries_entity))
+            for entries_entity_item in entries_entity:
+                raw = entries_entity_item.entity_type.encode()
+                out += pack_h(len(raw))
+                out += raw
+                text = entries_entity_item.entity_name
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_h(n)
+                out += raw
+            entries_ops = entries_item.ops
+            out += pack_i(len(entries_ops))
+            for entries_ops_item in entries_ops:
+                if entries_ops_item.key == "":
+                    out += pack_hdz(0, entries_ops_item.value, entries_ops_item.remove)
+                    continue
+                raw = entries_ops_item.key.encode()
+                out += pack_h(len(raw))
+                out += raw
+                out += pack_dz(entries_ops_item.value, entries_ops_item.remove)
+        out += pack_z(msg.validate_only)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "AlterClientQuotasRequest", version) from error
+
+
+def encode_alter_client_quotas_request_v1(msg: AlterClientQuotasRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        entries = msg.entries
+        n = len(entries) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for entries_item in entries:
+            entries_entity = entries_item.entity
+            n = len(entries_entity) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for entries_entity_item in entries_entity:
+                raw = entries_entity_item.entity_type.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                text = entries_entity_item.entity_name
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            entries_ops = entries_item.ops
+            n = len(entries_ops) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for entries_ops_item in entries_ops:
+                if entries_ops_item.key == "":
+                    out += pack_Bdzx(1, entries_ops_item.value, entries_ops_item.remove)
+                    continue
+                raw = entries_ops_item.key.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out += pack_dzx(entries_ops_item.value, entries_ops_item.remove)
+            out.append(0)
+        out += pack_zx(msg.validate_only)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "AlterClientQuotasRequest", version) from error
+
+
+def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterClientQuotasResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        entries: list[ResponseEntryData]
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("entries")
+            raise ShortField("entries", n)
+        entries = []
+        for _ in repeat(None, n):
+            entries_error_message: str | None
+            entries_error_code, n = unpack_hh(buf, pos)
+            if n >= 0:
+                entries_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                entries_error_message = None
+                pos += 4
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            entries_entity: list[EntityData]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("entries.entity")
+                raise ShortField("entries.entity", n)
+            entries_entity = []
+            for _ in repeat(None, n):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("entries.entity.entity_type")
+                entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                entries_entity_entity_name: str | None
+                (n,) = unpack_h(buf, pos)
+                if n >= 0:
+                    entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    entries_entity_entity_name = None
+                    pos += 2
+                entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+            entries.append(ResponseEntryData(entries_error_code, entries_error_message, entries_entity))
+        if pos > len(buf):
+            raise IndexError
+        return AlterClientQuotasResponse(throttle_time_ms, entries), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "AlterClientQuotasResponse", version, buf, pos) from None
+
+
+def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[AlterClientQuotasResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        entries: list[ResponseEntryData]
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("entries")
+            raise ShortField("entries", n)
+        entries = []
+        for _ in repeat(None, n):
+            entries_error_message: str | None
+            entries_error_code, n = unpack_hB(buf, pos)
+            if 0 < n < 0x80:
+                entries_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                entries_error_message = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                entries_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            entries_entity: list[EntityData]
+            if not 0 <= n * 3 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("entries.entity")
+                raise ShortField("entries.entity", n)
+            entries_entity = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("entries.entity.entity_type")
+                    entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                entries_entity_entity_name: str | None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    entries_entity_entity_name = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            entries.append(ResponseEntryData(entries_error_code, entries_error_message, entries_entity))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return AlterClientQuotasResponse(throttle_time_ms, entries), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "AlterClientQuotasResponse", version, buf, pos) from None
+
+
+def encode_alter_client_quotas_response_v0(msg: AlterClientQuotasResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        entries = msg.entries
+        out += pack_ii(msg.throttle_time_ms, len(entries))
+        for entries_item in entries:
+            text = entries_item.error_message
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_hh(entries_item.error_code, n)
+            out += raw
+            entries_entity = entries_item.entity
+            out += pack_i(len(entries_entity))
+            for entries_entity_item in entries_entity:
+                raw = entries_entity_item.entity_type.encode()
+                out += pack_h(len(raw))
+                out += raw
+                text = entries_entity_item.entity_name
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_h(n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "AlterClientQuotasResponse", version) from error
+
+
+def encode_alter_client_quotas_response_v1(msg: AlterClientQuotasResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        entries = msg.entries
+        n = len(entries) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for entries_item in entries:
+            text = entries_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(entries_item.error_code, n)
+            else:
+                out += pack_h(entries_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            entries_entity = entries_item.entity
+            n = len(entries_entity) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for entries_entity_item in entries_entity:
+                raw = entries_entity_item.entity_type.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                text = entries_entity_item.entity_name
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "AlterClientQuotasResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    AlterClientQuotasRequest: {
+        0: decode_alter_client_quotas_request_v0,
+        1: decode_alter_client_quotas_request_v1,
+    },
+    AlterClientQuotasResponse: {
+        0: decode_alter_client_quotas_response_v0,
+        1: decode_alter_client_quotas_response_v1,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    AlterClientQuotasRequest: {
+        0: encode_alter_client_quotas_request_v0,
+        1: encode_alter_client_quotas_request_v1,
+    },
+    AlterClientQuotasResponse: {
+        0: encode_alter_client_quotas_response_v0,
+        1: encode_alter_client_quotas_response_v1,
+    },
+}

@@ -1,0 +1,310 @@
+"""Codecs of protocol/messages/alter_share_group_offsets.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat, starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsRequestTopic,
+    AlterShareGroupOffsetsResponse,
+    AlterShareGroupOffsetsResponsePartition,
+    AlterShareGroupOffsetsResponseTopic,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_u = Struct(">16s").pack
+pack_uB = Struct(">16sB").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ihBx = Struct(">ihBx").pack
+pack_iqx = Struct(">iqx").pack
+rows_ihxx = Struct(">ihxx").iter_unpack
+rows_iqx = Struct(">iqx").iter_unpack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_iqB = Struct(">iqB").unpack_from
+
+
+def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterShareGroupOffsetsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[AlterShareGroupOffsetsRequestTopic]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.topic_name")
+                topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[AlterShareGroupOffsetsRequestPartition]
+            if not 0 <= n * 13 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 13
+            if buf[pos + 12 : end : 13].count(0) == n:
+                topics_partitions = list(starmap(AlterShareGroupOffsetsRequestPartition, rows_iqx(buf[pos:end])))
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in repeat(None, n):
+                    topics_partitions_partition_index, topics_partitions_start_offset, n = unpack_iqB(buf, pos)
+                    pos += 13
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(AlterShareGroupOffsetsRequestPartition(topics_partitions_partition_index, topics_partitions_start_offset))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(AlterShareGroupOffsetsRequestTopic(topics_topic_name, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return AlterShareGroupOffsetsRequest(group_id, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "AlterShareGroupOffsetsRequest", version, buf, pos) from None
+
+
+def encode_alter_share_group_offsets_request_v0(msg: AlterShareGroupOffsetsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.topic_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += b"".join([pack_iqx(topics_partitions_item.partition_index, topics_partitions_item.start_offset) for topics_partitions_item in topics_partitions])
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "AlterShareGroupOffsetsRequest", version) from error
+
+
+def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterShareGroupOffsetsResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[AlterShareGroupOffsetsResponseTopic]
+        if not 0 <= n * 19 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                responses_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("responses.topic_name")
+                responses_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+            responses_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            responses_partitions: list[AlterShareGroupOffsetsResponsePartition]
+            if not 0 <= n * 8 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
+                raise ShortField("responses.partitions", n)
+            end = pos + n * 8
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 6]) <= 1 and buf[pos + 6 : end : 8].count(mark) == n and buf[pos + 7 : end : 8].count(0) == n:
+                responses_partitions_string = "" if mark else None
+                responses_partitions = [AlterShareGroupOffsetsResponsePartition(partition_index, error_code, responses_partitions_string) for partition_index, error_code in rows_ihxx(buf[pos:end])]
+                pos = end
+            else:
+                responses_partitions = []
+                for _ in repeat(None, n):
+                    responses_partitions_error_message: str | None
+                    responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
+                    if 0 < n < 0x80:
+                        responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+                    elif n == 0:
+                        responses_partitions_error_message = None
+                        pos += 7
+                    else:
+                        n, pos = read_uvarint(buf, pos + 6)
+                        responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    responses_partitions.append(AlterShareGroupOffsetsResponsePartition(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_error_message))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(AlterShareGroupOffsetsResponseTopic(responses_topic_name, responses_topic_id, responses_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return AlterShareGroupOffsetsResponse(throttle_time_ms, error_code, error_message, responses), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "AlterShareGroupOffsetsResponse", version, buf, pos) from None
+
+
+def encode_alter_share_group_offsets_response_v0(msg: AlterShareGroupOffsetsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_string_size(n)
+        out += raw
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for responses_item in responses:
+            raw = responses_item.topic_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            if len(responses_item.topic_id) != 16:
+                raise BadField("responses.topic_id", "a UUID has 16 bytes")
+            responses_partitions = responses_item.partitions
+            n = len(responses_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(responses_item.topic_id, n)
+            else:
+                out += pack_u(responses_item.topic_id)
+                out += write_uvarint(n)
+            for responses_partitions_item in responses_partitions:
+                text = responses_partitions_item.error_message
+                if not text:
+                    out += pack_ihBx(responses_partitions_item.partition_index, responses_partitions_item.error_code, 0 if text is None else 1)
+                    continue
+                text = responses_partitions_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_ihB(responses_partitions_item.partition_index, responses_partitions_item.error_code, n)
+                else:
+                    out += pack_ih(responses_partitions_item.partition_index, responses_partitions_item.error_code)
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "AlterShareGroupOffsetsResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    AlterShareGroupOffsetsRequest: {
+        0: decode_alter_share_group_offsets_request_v0,
+    },
+    AlterShareGroupOffsetsResponse: {
+        0: decode_alter_share_group_offsets_response_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    AlterShareGroupOffsetsRequest: {
+        0: encode_alter_share_group_offsets_request_v0,
+    },
+    AlterShareGroupOffsetsResponse: {
+        0: encode_alter_share_group_offsets_response_v0,
+    },
+}

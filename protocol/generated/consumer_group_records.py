@@ -1,0 +1,1147 @@
+"""Codecs of protocol/messages/consumer_group_records.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.consumer_group_records import (
+    ClassicMemberMetadata,
+    ClassicProtocol,
+    ConsumerGroupCurrentMemberAssignmentKey,
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
+    ConsumerGroupPartitionMetadataKey,
+    ConsumerGroupPartitionMetadataValue,
+    ConsumerGroupRegularExpressionKey,
+    ConsumerGroupRegularExpressionValue,
+    ConsumerGroupTargetAssignmentMemberKey,
+    ConsumerGroupTargetAssignmentMemberValue,
+    ConsumerGroupTargetAssignmentMetadataKey,
+    ConsumerGroupTargetAssignmentMetadataValue,
+    PartitionMetadata,
+    TopicMetadata,
+    TopicPartition,
+    TopicPartitions,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_u = Struct(">16s").pack
+pack_uB = Struct(">16sB").pack
+pack_BBq = Struct(">BBq").pack
+pack_bi = Struct(">bi").pack
+pack_biB = Struct(">biB").pack
+pack_h = Struct(">h").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_iib = Struct(">iib").pack
+pack_iibB = Struct(">iibB").pack
+pack_qqx = Struct(">qqx").pack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_b = Struct(">b").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_iibB = Struct(">iibB").unpack_from
+unpack_q = Struct(">q").unpack_from
+unpack_qqB = Struct(">qqB").unpack_from
+
+
+def decode_consumer_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMetadataKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return ConsumerGroupMetadataKey(group_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupMetadataKey", version, buf, pos) from None
+
+
+def encode_consumer_group_metadata_key_v0(msg: ConsumerGroupMetadataKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupMetadataKey", version) from error
+
+
+def decode_consumer_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMetadataValue, int]:
+    n: int
+    try:
+        epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        metadata_hash: int = 0
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in repeat(None, n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (metadata_hash,) = unpack_q(buf, pos)
+                    pos += 8
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        return ConsumerGroupMetadataValue(epoch, metadata_hash), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupMetadataValue", version, buf, pos) from None
+
+
+def encode_consumer_group_metadata_value_v0(msg: ConsumerGroupMetadataValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        out += pack_i(msg.epoch)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.metadata_hash:
+            tag_count += 1
+            tagged += pack_BBq(0, 8, msg.metadata_hash)
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupMetadataValue", version) from error
+
+
+def decode_consumer_group_partition_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupPartitionMetadataKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return ConsumerGroupPartitionMetadataKey(group_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupPartitionMetadataKey", version, buf, pos) from None
+
+
+def encode_consumer_group_partition_metadata_key_v0(msg: ConsumerGroupPartitionMetadataKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupPartitionMetadataKey", version) from error
+
+
+def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupPartitionMetadataValue, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[TopicMetadata]
+        if not 0 <= n * 23 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            topics_topic_id, n = unpack_uB(buf, pos)
+            if 0 < n < 0x80:
+                topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 16)
+                if n == 0:
+                    raise BadField("topics.topic_name")
+                topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+            topics_num_partitions, n = unpack_iB(buf, pos)
+            pos += 5
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partition_metadata: list[PartitionMetadata]
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partition_metadata")
+                raise ShortField("topics.partition_metadata", n)
+            topics_partition_metadata = []
+            for _ in repeat(None, n):
+                topics_partition_metadata_partition, n = unpack_iB(buf, pos)
+                pos += 5
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topics_partition_metadata_racks: list[str]
+                if not 0 <= n <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partition_metadata.racks")
+                    raise ShortField("topics.partition_metadata.racks", n)
+                topics_partition_metadata_racks = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        topics_partition_metadata_racks_item = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("topics.partition_metadata.racks.item")
+                        topics_partition_metadata_racks_item = buf[pos : (pos := pos + n - 1)].decode()
+                    topics_partition_metadata_racks.append(topics_partition_metadata_racks_item)
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topics_partition_metadata.append(PartitionMetadata(topics_partition_metadata_partition, topics_partition_metadata_racks))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(TopicMetadata(topics_topic_id, topics_topic_name, topics_num_partitions, topics_partition_metadata))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ConsumerGroupPartitionMetadataValue(topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupPartitionMetadataValue", version, buf, pos) from None
+
+
+def encode_consumer_group_partition_metadata_value_v0(msg: ConsumerGroupPartitionMetadataValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            raw = topics_item.topic_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_uB(topics_item.topic_id, n)
+            else:
+                out += pack_u(topics_item.topic_id)
+                out += write_string_size(n)
+            out += raw
+            topics_partition_metadata = topics_item.partition_metadata
+            n = len(topics_partition_metadata) + 1
+            if n < 0x80:
+                out += pack_iB(topics_item.num_partitions, n)
+            else:
+                out += pack_i(topics_item.num_partitions)
+                out += write_uvarint(n)
+            for topics_partition_metadata_item in topics_partition_metadata:
+                topics_partition_metadata_racks = topics_partition_metadata_item.racks
+                n = len(topics_partition_metadata_racks) + 1
+                if n < 0x80:
+                    out += pack_iB(topics_partition_metadata_item.partition, n)
+                else:
+                    out += pack_i(topics_partition_metadata_item.partition)
+                    out += write_uvarint(n)
+                for topics_partition_metadata_racks_item in topics_partition_metadata_racks:
+                    raw = topics_partition_metadata_racks_item.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupPartitionMetadataValue", version) from error
+
+
+def decode_consumer_group_member_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMemberMetadataKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return ConsumerGroupMemberMetadataKey(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupMemberMetadataKey", version, buf, pos) from None
+
+
+def encode_consumer_group_member_metadata_key_v0(msg: ConsumerGroupMemberMetadataKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupMemberMetadataKey", version) from error
+
+
+def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMemberMetadataValue, int]:
+    n: int
+    try:
+        instance_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        rack_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            rack_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            client_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("client_id")
+            client_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        if 0 < n < 0x80:
+            client_host = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("client_host")
+            client_host = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        subscribed_topic_names: list[str]
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("subscribed_topic_names")
+            raise ShortField("subscribed_topic_names", n)
+        subscribed_topic_names = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("subscribed_topic_names.item")
+                subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+            subscribed_topic_names.append(subscribed_topic_names_item)
+        subscribed_topic_regex: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            subscribed_topic_regex = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        server_assignor: str | None
+        rebalance_timeout_ms, n = unpack_iB(buf, pos)
+        if 0 < n < 0x80:
+            server_assignor = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+        elif n == 0:
+            server_assignor = None
+            pos += 5
+        else:
+            n, pos = read_uvarint(buf, pos + 4)
+            server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        classic_member_metadata: ClassicMemberMetadata | None = None
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in repeat(None, n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (n,) = unpack_b(buf, pos)
+                    pos += 1
+                    classic_member_metadata = None
+                    if n >= 0:
+                        classic_member_metadata_session_timeout_ms, n = unpack_iB(buf, pos)
+                        pos += 5
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        classic_member_metadata_supported_protocols: list[ClassicProtocol]
+                        if not 0 <= n * 3 <= len(buf) - pos:
+                            if n < 0:
+                                raise BadField("classic_member_metadata.supported_protocols")
+                            raise ShortField("classic_member_metadata.supported_protocols", n)
+                        classic_member_metadata_supported_protocols = []
+                        for _ in repeat(None, n):
+                            n = buf[pos]
+                            if 0 < n < 0x80:
+                                classic_member_metadata_supported_protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_uvarint(buf, pos)
+                                if n == 0:
+                                    raise BadField("classic_member_metadata.supported_protocols.name")
+                                classic_member_metadata_supported_protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+                            n = buf[pos]
+                            if 0 < n < 0x80:
+                                classic_member_metadata_supported_protocols_metadata = buf[pos + 1 : (pos := pos + n)]
+                            else:
+                                n, pos = read_uvarint(buf, pos)
+                                if n == 0:
+                                    raise BadField("classic_member_metadata.supported_protocols.metadata")
+                                classic_member_metadata_supported_protocols_metadata = buf[pos : (pos := pos + n - 1)]
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            classic_member_metadata_supported_protocols.append(ClassicProtocol(classic_member_metadata_supported_protocols_name, classic_member_metadata_supported_protocols_metadata))
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        classic_member_metadata = ClassicMemberMetadata(classic_member_metadata_session_timeout_ms, classic_member_metadata_supported_protocols)
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        return ConsumerGroupMemberMetadataValue(instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex, rebalance_timeout_ms, server_assignor, classic_member_metadata), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupMemberMetadataValue", version, buf, pos) from None
+
+
+def encode_consumer_group_member_metadata_value_v0(msg: ConsumerGroupMemberMetadataValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        text = msg.instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        text = msg.rack_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.client_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.client_host.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        subscribed_topic_names = msg.subscribed_topic_names
+        n = len(subscribed_topic_names) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for subscribed_topic_names_item in subscribed_topic_names:
+            raw = subscribed_topic_names_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        text = msg.subscribed_topic_regex
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        text = msg.server_assignor
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iB(msg.rebalance_timeout_ms, n)
+        else:
+            out += pack_i(msg.rebalance_timeout_ms)
+            out += write_string_size(n)
+        out += raw
+        tag_count = 0
+        tagged = bytearray()
+        if msg.classic_member_metadata is not None:
+            tag_count += 1
+            classic_member_metadata_content = bytearray()
+            classic_member_metadata = msg.classic_member_metadata
+            classic_member_metadata_supported_protocols = classic_member_metadata.supported_protocols
+            n = len(classic_member_metadata_supported_protocols) + 1
+            if n < 0x80:
+                classic_member_metadata_content += pack_biB(1, classic_member_metadata.session_timeout_ms, n)
+            else:
+                classic_member_metadata_content += pack_bi(1, classic_member_metadata.session_timeout_ms)
+                classic_member_metadata_content += write_uvarint(n)
+            for classic_member_metadata_supported_protocols_item in classic_member_metadata_supported_protocols:
+                raw = classic_member_metadata_supported_protocols_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    classic_member_metadata_content.append(n)
+                else:
+                    classic_member_metadata_content += write_string_size(n)
+                classic_member_metadata_content += raw
+                raw = classic_member_metadata_supported_protocols_item.metadata
+                n = len(raw) + 1
+                if n < 0x80:
+                    classic_member_metadata_content.append(n)
+                else:
+                    classic_member_metadata_content += write_uvarint(n)
+                classic_member_metadata_content += raw
+                classic_member_metadata_content.append(0)
+            classic_member_metadata_content.append(0)
+            tagged.append(0)
+            tagged += write_uvarint(len(classic_member_metadata_content))
+            tagged += classic_member_metadata_content
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupMemberMetadataValue", version) from error
+
+
+def decode_consumer_group_target_assignment_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupTargetAssignmentMetadataKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return ConsumerGroupTargetAssignmentMetadataKey(group_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupTargetAssignmentMetadataKey", version, buf, pos) from None
+
+
+def encode_consumer_group_target_assignment_metadata_key_v0(msg: ConsumerGroupTargetAssignmentMetadataKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupTargetAssignmentMetadataKey", version) from error
+
+
+def decode_consumer_group_target_assignment_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupTargetAssignmentMetadataValue, int]:
+    n: int
+    try:
+        assignment_epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        assignment_timestamp: int = 0
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in repeat(None, n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (assignment_timestamp,) = unpack_q(buf, pos)
+                    pos += 8
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        return ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch, assignment_timestamp), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupTargetAssignmentMetadataValue", version, buf, pos) from None
+
+
+def encode_consumer_group_target_assignment_metadata_value_v0(msg: ConsumerGroupTargetAssignmentMetadataValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        out += pack_i(msg.assignment_epoch)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.assignment_timestamp:
+            tag_count += 1
+            tagged += pack_BBq(0, 8, msg.assignment_timestamp)
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupTargetAssignmentMetadataValue", version) from error
+
+
+def decode_consumer_group_target_assignment_member_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupTargetAssignmentMemberKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupTargetAssignmentMemberKey", version, buf, pos) from None
+
+
+def encode_consumer_group_target_assignment_member_key_v0(msg: ConsumerGroupTargetAssignmentMemberKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupTargetAssignmentMemberKey", version) from error
+
+
+def decode_consumer_group_target_assignment_member_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupTargetAssignmentMemberValue, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topic_partitions: list[TopicPartition]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topic_partitions")
+            raise ShortField("topic_partitions", n)
+        topic_partitions = []
+        for _ in repeat(None, n):
+            topic_partitions_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topic_partitions_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topic_partitions.partitions")
+                raise ShortField("topic_partitions.partitions", n)
+            topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topic_partitions.append(TopicPartition(topic_partitions_topic_id, topic_partitions_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ConsumerGroupTargetAssignmentMemberValue(topic_partitions), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupTargetAssignmentMemberValue", version, buf, pos) from None
+
+
+def encode_consumer_group_target_assignment_member_value_v0(msg: ConsumerGroupTargetAssignmentMemberValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        topic_partitions = msg.topic_partitions
+        n = len(topic_partitions) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topic_partitions_item in topic_partitions:
+            if len(topic_partitions_item.topic_id) != 16:
+                raise BadField("topic_partitions.topic_id", "a UUID has 16 bytes")
+            topic_partitions_partitions = topic_partitions_item.partitions
+            n = len(topic_partitions_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(topic_partitions_item.topic_id, n)
+            else:
+                out += pack_u(topic_partitions_item.topic_id)
+                out += write_uvarint(n)
+            out += pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupTargetAssignmentMemberValue", version) from error
+
+
+def decode_consumer_group_current_member_assignment_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupCurrentMemberAssignmentKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupCurrentMemberAssignmentKey", version, buf, pos) from None
+
+
+def encode_consumer_group_current_member_assignment_key_v0(msg: ConsumerGroupCurrentMemberAssignmentKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupCurrentMemberAssignmentKey", version) from error
+
+
+def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupCurrentMemberAssignmentValue, int]:
+    n: int
+    try:
+        member_epoch, previous_member_epoch, state, n = unpack_iibB(buf, pos)
+        pos += 10
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        assigned_partitions: list[TopicPartitions]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("assigned_partitions")
+            raise ShortField("assigned_partitions", n)
+        assigned_partitions = []
+        for _ in repeat(None, n):
+            assigned_partitions_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            assigned_partitions_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("assigned_partitions.partitions")
+                raise ShortField("assigned_partitions.partitions", n)
+            assigned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            assigned_partitions_assignment_epochs: list[int] | None = None
+            if n:
+                n, pos = read_uvarint(buf, pos - 1)
+                for _ in repeat(None, n):
+                    tag, pos = read_uvarint(buf, pos)
+                    n, pos = read_uvarint(buf, pos)
+                    assigned_partitions_tag_end = pos + n
+                    if assigned_partitions_tag_end > len(buf):
+                        raise ShortField("assigned_partitions.tagged fields", n)
+                    if tag == 0:
+                        n = buf[pos]
+                        pos += 1
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        if n < 0:
+                            assigned_partitions_assignment_epochs = None
+                        else:
+                            if n * 4 > len(buf) - pos:
+                                raise ShortField("assigned_partitions.assignment_epochs", n)
+                            assigned_partitions_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                            pos += n * 4
+                    else:
+                        pos = assigned_partitions_tag_end
+                    if pos != assigned_partitions_tag_end:
+                        raise BadField("assigned_partitions.tagged fields", "a size is not that of its content")
+            assigned_partitions.append(TopicPartitions(assigned_partitions_topic_id, assigned_partitions_partitions, assigned_partitions_assignment_epochs))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        partitions_pending_revocation: list[TopicPartitions]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("partitions_pending_revocation")
+            raise ShortField("partitions_pending_revocation", n)
+        partitions_pending_revocation = []
+        for _ in repeat(None, n):
+            partitions_pending_revocation_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            partitions_pending_revocation_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("partitions_pending_revocation.partitions")
+                raise ShortField("partitions_pending_revocation.partitions", n)
+            partitions_pending_revocation_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            partitions_pending_revocation_assignment_epochs: list[int] | None = None
+            if n:
+                n, pos = read_uvarint(buf, pos - 1)
+                for _ in repeat(None, n):
+                    tag, pos = read_uvarint(buf, pos)
+                    n, pos = read_uvarint(buf, pos)
+                    partitions_pending_revocation_tag_end = pos + n
+                    if partitions_pending_revocation_tag_end > len(buf):
+                        raise ShortField("partitions_pending_revocation.tagged fields", n)
+                    if tag == 0:
+                        n = buf[pos]
+                        pos += 1
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        if n < 0:
+                            partitions_pending_revocation_assignment_epochs = None
+                        else:
+                            if n * 4 > len(buf) - pos:
+                                raise ShortField("partitions_pending_revocation.assignment_epochs", n)
+                            partitions_pending_revocation_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                            pos += n * 4
+                    else:
+                        pos = partitions_pending_revocation_tag_end
+                    if pos != partitions_pending_revocation_tag_end:
+                        raise BadField("partitions_pending_revocation.tagged fields", "a size is not that of its content")
+            partitions_pending_revocation.append(TopicPartitions(partitions_pending_revocation_topic_id, partitions_pending_revocation_partitions, partitions_pending_revocation_assignment_epochs))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ConsumerGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupCurrentMemberAssignmentValue", version, buf, pos) from None
+
+
+def encode_consumer_group_current_member_assignment_value_v0(msg: ConsumerGroupCurrentMemberAssignmentValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        assigned_partitions = msg.assigned_partitions
+        n = len(assigned_partitions) + 1
+        if n < 0x80:
+            out += pack_iibB(msg.member_epoch, msg.previous_member_epoch, msg.state, n)
+        else:
+            out += pack_iib(msg.member_epoch, msg.previous_member_epoch, msg.state)
+            out += write_uvarint(n)
+        for assigned_partitions_item in assigned_partitions:
+            if len(assigned_partitions_item.topic_id) != 16:
+                raise BadField("assigned_partitions.topic_id", "a UUID has 16 bytes")
+            assigned_partitions_partitions = assigned_partitions_item.partitions
+            n = len(assigned_partitions_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(assigned_partitions_item.topic_id, n)
+            else:
+                out += pack_u(assigned_partitions_item.topic_id)
+                out += write_uvarint(n)
+            out += pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
+            assigned_partitions_tag_count = 0
+            assigned_partitions_tagged = bytearray()
+            if assigned_partitions_item.assignment_epochs is not None:
+                assigned_partitions_tag_count += 1
+                assigned_partitions_assignment_epochs_content = bytearray()
+                assigned_partitions_assignment_epochs = assigned_partitions_item.assignment_epochs
+                n = len(assigned_partitions_assignment_epochs) + 1
+                if n < 0x80:
+                    assigned_partitions_assignment_epochs_content.append(n)
+                else:
+                    assigned_partitions_assignment_epochs_content += write_uvarint(n)
+                assigned_partitions_assignment_epochs_content += pack(f">{len(assigned_partitions_assignment_epochs)}i", *assigned_partitions_assignment_epochs)
+                assigned_partitions_tagged.append(0)
+                assigned_partitions_tagged += write_uvarint(len(assigned_partitions_assignment_epochs_content))
+                assigned_partitions_tagged += assigned_partitions_assignment_epochs_content
+            out += write_uvarint(assigned_partitions_tag_count)
+            out += assigned_partitions_tagged
+        partitions_pending_revocation = msg.partitions_pending_revocation
+        n = len(partitions_pending_revocation) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for partitions_pending_revocation_item in partitions_pending_revocation:
+            if len(partitions_pending_revocation_item.topic_id) != 16:
+                raise BadField("partitions_pending_revocation.topic_id", "a UUID has 16 bytes")
+            partitions_pending_revocation_partitions = partitions_pending_revocation_item.partitions
+            n = len(partitions_pending_revocation_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(partitions_pending_revocation_item.topic_id, n)
+            else:
+                out += pack_u(partitions_pending_revocation_item.topic_id)
+                out += write_uvarint(n)
+            out += pack(f">{len(partitions_pending_revocation_partitions)}i", *partitions_pending_revocation_partitions)
+            partitions_pending_revocation_tag_count = 0
+            partitions_pending_revocation_tagged = bytearray()
+            if partitions_pending_revocation_item.assignment_epochs is not None:
+                partitions_pending_revocation_tag_count += 1
+                partitions_pending_revocation_assignment_epochs_content = bytearray()
+                partitions_pending_revocation_assignment_epochs = partitions_pending_revocation_item.assignment_epochs
+                n = len(partitions_pending_revocation_assignment_epochs) + 1
+                if n < 0x80:
+                    partitions_pending_revocation_assignment_epochs_content.append(n)
+                else:
+                    partitions_pending_revocation_assignment_epochs_content += write_uvarint(n)
+                partitions_pending_revocation_assignment_epochs_content += pack(f">{len(partitions_pending_revocation_assignment_epochs)}i", *partitions_pending_revocation_assignment_epochs)
+                partitions_pending_revocation_tagged.append(0)
+                partitions_pending_revocation_tagged += write_uvarint(len(partitions_pending_revocation_assignment_epochs_content))
+                partitions_pending_revocation_tagged += partitions_pending_revocation_assignment_epochs_content
+            out += write_uvarint(partitions_pending_revocation_tag_count)
+            out += partitions_pending_revocation_tagged
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupCurrentMemberAssignmentValue", version) from error
+
+
+def decode_consumer_group_regular_expression_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupRegularExpressionKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("regular_expression")
+        regular_expression = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return ConsumerGroupRegularExpressionKey(group_id, regular_expression), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupRegularExpressionKey", version, buf, pos) from None
+
+
+def encode_consumer_group_regular_expression_key_v0(msg: ConsumerGroupRegularExpressionKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.regular_expression.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupRegularExpressionKey", version) from error
+
+
+def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupRegularExpressionValue, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[str]
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                topics_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.item")
+                topics_item = buf[pos : (pos := pos + n - 1)].decode()
+            topics.append(topics_item)
+        version_, timestamp, n = unpack_qqB(buf, pos)
+        pos += 17
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ConsumerGroupRegularExpressionValue(topics, version_, timestamp), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ConsumerGroupRegularExpressionValue", version, buf, pos) from None
+
+
+def encode_consumer_group_regular_expression_value_v0(msg: ConsumerGroupRegularExpressionValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        out += pack_qqx(msg.version, msg.timestamp)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConsumerGroupRegularExpressionValue", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    ConsumerGroupMetadataKey: {
+        0: decode_consumer_group_metadata_key_v0,
+    },
+    ConsumerGroupMetadataValue: {
+        0: decode_consumer_group_metadata_value_v0,
+    },
+    ConsumerGroupPartitionMetadataKey: {
+        0: decode_consumer_group_partition_metadata_key_v0,
+    },
+    ConsumerGroupPartitionMetadataValue: {
+        0: decode_consumer_group_partition_metadata_value_v0,
+    },
+    ConsumerGroupMemberMetadataKey: {
+        0: decode_consumer_group_member_metadata_key_v0,
+    },
+    ConsumerGroupMemberMetadataValue: {
+        0: decode_consumer_group_member_metadata_value_v0,
+    },
+    ConsumerGroupTargetAssignmentMetadataKey: {
+        0: decode_consumer_group_target_assignment_metadata_key_v0,
+    },
+    ConsumerGroupTargetAssignmentMetadataValue: {
+        0: decode_consumer_group_target_assignment_metadata_value_v0,
+    },
+    ConsumerGroupTargetAssignmentMemberKey: {
+        0: decode_consumer_group_target_assignment_member_key_v0,
+    },
+    ConsumerGroupTargetAssignmentMemberValue: {
+        0: decode_consumer_group_target_assignment_member_value_v0,
+    },
+    ConsumerGroupCurrentMemberAssignmentKey: {
+        0: decode_consumer_group_current_member_assignment_key_v0,
+    },
+    ConsumerGroupCurrentMemberAssignmentValue: {
+        0: decode_consumer_group_current_member_assignment_value_v0,
+    },
+    ConsumerGroupRegularExpressionKey: {
+        0: decode_consumer_group_regular_expression_key_v0,
+    },
+    ConsumerGroupRegularExpressionValue: {
+        0: decode_consumer_group_regular_expression_value_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    ConsumerGroupMetadataKey: {
+        0: encode_consumer_group_metadata_key_v0,
+    },
+    ConsumerGroupMetadataValue: {
+        0: encode_consumer_group_metadata_value_v0,
+    },
+    ConsumerGroupPartitionMetadataKey: {
+        0: encode_consumer_group_partition_metadata_key_v0,
+    },
+    ConsumerGroupPartitionMetadataValue: {
+        0: encode_consumer_group_partition_metadata_value_v0,
+    },
+    ConsumerGroupMemberMetadataKey: {
+        0: encode_consumer_group_member_metadata_key_v0,
+    },
+    ConsumerGroupMemberMetadataValue: {
+        0: encode_consumer_group_member_metadata_value_v0,
+    },
+    ConsumerGroupTargetAssignmentMetadataKey: {
+        0: encode_consumer_group_target_assignment_metadata_key_v0,
+    },
+    ConsumerGroupTargetAssignmentMetadataValue: {
+        0: encode_consumer_group_target_assignment_metadata_value_v0,
+    },
+    ConsumerGroupTargetAssignmentMemberKey: {
+        0: encode_consumer_group_target_assignment_member_key_v0,
+    },
+    ConsumerGroupTargetAssignmentMemberValue: {
+        0: encode_consumer_group_target_assignment_member_value_v0,
+    },
+    ConsumerGroupCurrentMemberAssignmentKey: {
+        0: encode_consumer_group_current_member_assignment_key_v0,
+    },
+    ConsumerGroupCurrentMemberAssignmentValue: {
+        0: encode_consumer_group_current_member_assignment_value_v0,
+    },
+    ConsumerGroupRegularExpressionKey: {
+        0: encode_consumer_group_regular_expression_key_v0,
+    },
+    ConsumerGroupRegularExpressionValue: {
+        0: encode_consumer_group_regular_expression_value_v0,
+    },
+}

@@ -1,0 +1,375 @@
+"""Codecs of protocol/messages/create_acls.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat, starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.create_acls import AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_b = Struct(">b").pack
+pack_bB = Struct(">bB").pack
+pack_bb = Struct(">bb").pack
+pack_bbx = Struct(">bbx").pack
+pack_bh = Struct(">bh").pack
+pack_h = Struct(">h").pack
+pack_hB = Struct(">hB").pack
+pack_hBx = Struct(">hBx").pack
+pack_hh = Struct(">hh").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ii = Struct(">ii").pack
+rows_hxx = Struct(">hxx").iter_unpack
+unpack_bB = Struct(">bB").unpack_from
+unpack_bb = Struct(">bb").unpack_from
+unpack_bbB = Struct(">bbB").unpack_from
+unpack_bh = Struct(">bh").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_hB = Struct(">hB").unpack_from
+unpack_hh = Struct(">hh").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+
+
+def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[CreateAclsRequest, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        creations: list[AclCreation]
+        if not 0 <= n * 10 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("creations")
+            raise ShortField("creations", n)
+        creations = []
+        for _ in repeat(None, n):
+            creations_resource_type, n = unpack_bh(buf, pos)
+            if n < 0:
+                raise BadField("creations.resource_name")
+            creations_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            creations_resource_pattern_type, n = unpack_bh(buf, pos)
+            if n < 0:
+                raise BadField("creations.principal")
+            creations_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("creations.host")
+            creations_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            creations_operation, creations_permission_type = unpack_bb(buf, pos)
+            pos += 2
+            creations.append(AclCreation(creations_resource_type, creations_resource_name, creations_resource_pattern_type, creations_principal, creations_host, creations_operation, creations_permission_type))
+        if pos > len(buf):
+            raise IndexError
+        return CreateAclsRequest(creations), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "CreateAclsRequest", version, buf, pos) from None
+
+
+def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateAclsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        creations: list[AclCreation]
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("creations")
+            raise ShortField("creations", n)
+        creations = []
+        for _ in repeat(None, n):
+            creations_resource_type, n = unpack_bB(buf, pos)
+            if 0 < n < 0x80:
+                creations_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 1)
+                if n == 0:
+                    raise BadField("creations.resource_name")
+                creations_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+            creations_resource_pattern_type, n = unpack_bB(buf, pos)
+            if 0 < n < 0x80:
+                creations_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 1)
+                if n == 0:
+                    raise BadField("creations.principal")
+                creations_principal = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            if 0 < n < 0x80:
+                creations_host = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("creations.host")
+                creations_host = buf[pos : (pos := pos + n - 1)].decode()
+            creations_operation, creations_permission_type, n = unpack_bbB(buf, pos)
+            pos += 3
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            creations.append(AclCreation(creations_resource_type, creations_resource_name, creations_resource_pattern_type, creations_principal, creations_host, creations_operation, creations_permission_type))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return CreateAclsRequest(creations), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "CreateAclsRequest", version, buf, pos) from None
+
+
+decode_create_acls_request_v3 = at_version(decode_create_acls_request_v2, 3)
+
+
+def encode_create_acls_request_v1(msg: CreateAclsRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        creations = msg.creations
+        out += pack_i(len(creations))
+        for creations_item in creations:
+            raw = creations_item.resource_name.encode()
+            out += pack_bh(creations_item.resource_type, len(raw))
+            out += raw
+            raw = creations_item.principal.encode()
+            out += pack_bh(creations_item.resource_pattern_type, len(raw))
+            out += raw
+            raw = creations_item.host.encode()
+            out += pack_h(len(raw))
+            out += raw
+            out += pack_bb(creations_item.operation, creations_item.permission_type)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "CreateAclsRequest", version) from error
+
+
+def encode_create_acls_request_v2(msg: CreateAclsRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        creations = msg.creations
+        n = len(creations) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for creations_item in creations:
+            raw = creations_item.resource_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(creations_item.resource_type, n)
+            else:
+                out += pack_b(creations_item.resource_type)
+                out += write_string_size(n)
+            out += raw
+            raw = creations_item.principal.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(creations_item.resource_pattern_type, n)
+            else:
+                out += pack_b(creations_item.resource_pattern_type)
+                out += write_string_size(n)
+            out += raw
+            raw = creations_item.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out += pack_bbx(creations_item.operation, creations_item.permission_type)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "CreateAclsRequest", version) from error
+
+
+encode_create_acls_request_v3 = at_version(encode_create_acls_request_v2, 3)
+
+
+def decode_create_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[CreateAclsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        results: list[AclCreationResult]
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("results")
+            raise ShortField("results", n)
+        end = pos + n * 4
+        if n > 1 and end <= len(buf) and (mark := buf[pos + 2]) in (0, 0xFF) and buf[pos + 2 : end : 4].count(mark) == n and buf[pos + 3 : end : 4].count(mark) == n:
+            if not mark:
+                results = list(starmap(AclCreationResult, rows_hxx(buf[pos:end])))
+            else:
+                results = [AclCreationResult(error_code, None) for error_code, in rows_hxx(buf[pos:end])]
+            pos = end
+        else:
+            results = []
+            for _ in repeat(None, n):
+                results_error_message: str | None
+                results_error_code, n = unpack_hh(buf, pos)
+                if n >= 0:
+                    results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    results_error_message = None
+                    pos += 4
+                results.append(AclCreationResult(results_error_code, results_error_message))
+        if pos > len(buf):
+            raise IndexError
+        return CreateAclsResponse(throttle_time_ms, results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "CreateAclsResponse", version, buf, pos) from None
+
+
+def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateAclsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        results: list[AclCreationResult]
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("results")
+            raise ShortField("results", n)
+        end = pos + n * 4
+        if n > 1 and end <= len(buf) and (mark := buf[pos + 2]) <= 1 and buf[pos + 2 : end : 4].count(mark) == n and buf[pos + 3 : end : 4].count(0) == n:
+            if mark:
+                results = list(starmap(AclCreationResult, rows_hxx(buf[pos:end])))
+            else:
+                results = [AclCreationResult(error_code, None) for error_code, in rows_hxx(buf[pos:end])]
+            pos = end
+        else:
+            results = []
+            for _ in repeat(None, n):
+                results_error_message: str | None
+                results_error_code, n = unpack_hB(buf, pos)
+                if 0 < n < 0x80:
+                    results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+                elif n == 0:
+                    results_error_message = None
+                    pos += 3
+                else:
+                    n, pos = read_uvarint(buf, pos + 2)
+                    results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                results.append(AclCreationResult(results_error_code, results_error_message))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return CreateAclsResponse(throttle_time_ms, results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "CreateAclsResponse", version, buf, pos) from None
+
+
+decode_create_acls_response_v3 = at_version(decode_create_acls_response_v2, 3)
+
+
+def encode_create_acls_response_v1(msg: CreateAclsResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        results = msg.results
+        out += pack_ii(msg.throttle_time_ms, len(results))
+        for results_item in results:
+            text = results_item.error_message
+            if not text:
+                out += pack_hh(results_item.error_code, -1 if text is None else 0)
+                continue
+            text = results_item.error_message
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_hh(results_item.error_code, n)
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "CreateAclsResponse", version) from error
+
+
+def encode_create_acls_response_v2(msg: CreateAclsResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        results = msg.results
+        n = len(results) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for results_item in results:
+            text = results_item.error_message
+            if not text:
+                out += pack_hBx(results_item.error_code, 0 if text is None else 1)
+                continue
+            text = results_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(results_item.error_code, n)
+            else:
+                out += pack_h(results_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "CreateAclsResponse", version) from error
+
+
+encode_create_acls_response_v3 = at_version(encode_create_acls_response_v2, 3)
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    CreateAclsRequest: {
+        1: decode_create_acls_request_v1,
+        2: decode_create_acls_request_v2,
+        3: decode_create_acls_request_v3,
+    },
+    CreateAclsResponse: {
+        1: decode_create_acls_response_v1,
+        2: decode_create_acls_response_v2,
+        3: decode_create_acls_response_v3,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    CreateAclsRequest: {
+        1: encode_create_acls_request_v1,
+        2: encode_create_acls_request_v2,
+        3: encode_create_acls_request_v3,
+    },
+    CreateAclsResponse: {
+        1: encode_create_acls_response_v1,
+        2: encode_create_acls_response_v2,
+        3: encode_create_acls_response_v3,
+    },
+}

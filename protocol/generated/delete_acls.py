@@ -1,0 +1,543 @@
+"""Codecs of protocol/messages/delete_acls.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.delete_acls import (
+    DeleteAclsFilter,
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_b = Struct(">b").pack
+pack_bB = Struct(">bB").pack
+pack_bb = Struct(">bb").pack
+pack_bbx = Struct(">bbx").pack
+pack_bh = Struct(">bh").pack
+pack_h = Struct(">h").pack
+pack_hB = Struct(">hB").pack
+pack_hh = Struct(">hh").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ii = Struct(">ii").pack
+unpack_bB = Struct(">bB").unpack_from
+unpack_bb = Struct(">bb").unpack_from
+unpack_bbB = Struct(">bbB").unpack_from
+unpack_bh = Struct(">bh").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_hB = Struct(">hB").unpack_from
+unpack_hh = Struct(">hh").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+
+
+def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteAclsRequest, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        filters: list[DeleteAclsFilter]
+        if not 0 <= n * 10 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("filters")
+            raise ShortField("filters", n)
+        filters = []
+        for _ in repeat(None, n):
+            filters_resource_name_filter: str | None
+            filters_resource_type_filter, n = unpack_bh(buf, pos)
+            if n >= 0:
+                filters_resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                filters_resource_name_filter = None
+                pos += 3
+            filters_principal_filter: str | None
+            filters_pattern_type_filter, n = unpack_bh(buf, pos)
+            if n >= 0:
+                filters_principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                filters_principal_filter = None
+                pos += 3
+            filters_host_filter: str | None
+            (n,) = unpack_h(buf, pos)
+            if n >= 0:
+                filters_host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                filters_host_filter = None
+                pos += 2
+            filters_operation, filters_permission_type = unpack_bb(buf, pos)
+            pos += 2
+            filters.append(DeleteAclsFilter(filters_resource_type_filter, filters_resource_name_filter, filters_pattern_type_filter, filters_principal_filter, filters_host_filter, filters_operation, filters_permission_type))
+        if pos > len(buf):
+            raise IndexError
+        return DeleteAclsRequest(filters), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteAclsRequest", version, buf, pos) from None
+
+
+def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteAclsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        filters: list[DeleteAclsFilter]
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("filters")
+            raise ShortField("filters", n)
+        filters = []
+        for _ in repeat(None, n):
+            filters_resource_name_filter: str | None
+            filters_resource_type_filter, n = unpack_bB(buf, pos)
+            if 0 < n < 0x80:
+                filters_resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+            elif n == 0:
+                filters_resource_name_filter = None
+                pos += 2
+            else:
+                n, pos = read_uvarint(buf, pos + 1)
+                filters_resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            filters_principal_filter: str | None
+            filters_pattern_type_filter, n = unpack_bB(buf, pos)
+            if 0 < n < 0x80:
+                filters_principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+            elif n == 0:
+                filters_principal_filter = None
+                pos += 2
+            else:
+                n, pos = read_uvarint(buf, pos + 1)
+                filters_principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            filters_host_filter: str | None
+            n = buf[pos]
+            if 0 < n < 0x80:
+                filters_host_filter = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                filters_host_filter = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                filters_host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            filters_operation, filters_permission_type, n = unpack_bbB(buf, pos)
+            pos += 3
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            filters.append(DeleteAclsFilter(filters_resource_type_filter, filters_resource_name_filter, filters_pattern_type_filter, filters_principal_filter, filters_host_filter, filters_operation, filters_permission_type))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteAclsRequest(filters), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteAclsRequest", version, buf, pos) from None
+
+
+decode_delete_acls_request_v3 = at_version(decode_delete_acls_request_v2, 3)
+
+
+def encode_delete_acls_request_v1(msg: DeleteAclsRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        filters = msg.filters
+        out += pack_i(len(filters))
+        for filters_item in filters:
+            text = filters_item.resource_name_filter
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_bh(filters_item.resource_type_filter, n)
+            out += raw
+            text = filters_item.principal_filter
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_bh(filters_item.pattern_type_filter, n)
+            out += raw
+            text = filters_item.host_filter
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_h(n)
+            out += raw
+            out += pack_bb(filters_item.operation, filters_item.permission_type)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteAclsRequest", version) from error
+
+
+def encode_delete_acls_request_v2(msg: DeleteAclsRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        filters = msg.filters
+        n = len(filters) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for filters_item in filters:
+            text = filters_item.resource_name_filter
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(filters_item.resource_type_filter, n)
+            else:
+                out += pack_b(filters_item.resource_type_filter)
+                out += write_string_size(n)
+            out += raw
+            text = filters_item.principal_filter
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(filters_item.pattern_type_filter, n)
+            else:
+                out += pack_b(filters_item.pattern_type_filter)
+                out += write_string_size(n)
+            out += raw
+            text = filters_item.host_filter
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out += pack_bbx(filters_item.operation, filters_item.permission_type)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteAclsRequest", version) from error
+
+
+encode_delete_acls_request_v3 = at_version(encode_delete_acls_request_v2, 3)
+
+
+def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteAclsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        filter_results: list[DeleteAclsFilterResult]
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("filter_results")
+            raise ShortField("filter_results", n)
+        filter_results = []
+        for _ in repeat(None, n):
+            filter_results_error_message: str | None
+            filter_results_error_code, n = unpack_hh(buf, pos)
+            if n >= 0:
+                filter_results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                filter_results_error_message = None
+                pos += 4
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            filter_results_matching_acls: list[DeleteAclsMatchingAcl]
+            if not 0 <= n * 14 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("filter_results.matching_acls")
+                raise ShortField("filter_results.matching_acls", n)
+            filter_results_matching_acls = []
+            for _ in repeat(None, n):
+                filter_results_matching_acls_error_message: str | None
+                filter_results_matching_acls_error_code, n = unpack_hh(buf, pos)
+                if n >= 0:
+                    filter_results_matching_acls_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    filter_results_matching_acls_error_message = None
+                    pos += 4
+                filter_results_matching_acls_resource_type, n = unpack_bh(buf, pos)
+                if n < 0:
+                    raise BadField("filter_results.matching_acls.resource_name")
+                filter_results_matching_acls_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                filter_results_matching_acls_pattern_type, n = unpack_bh(buf, pos)
+                if n < 0:
+                    raise BadField("filter_results.matching_acls.principal")
+                filter_results_matching_acls_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("filter_results.matching_acls.host")
+                filter_results_matching_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                filter_results_matching_acls_operation, filter_results_matching_acls_permission_type = unpack_bb(buf, pos)
+                pos += 2
+                filter_results_matching_acls.append(DeleteAclsMatchingAcl(filter_results_matching_acls_error_code, filter_results_matching_acls_error_message, filter_results_matching_acls_resource_type, filter_results_matching_acls_resource_name, filter_results_matching_acls_pattern_type, filter_results_matching_acls_principal, filter_results_matching_acls_host, filter_results_matching_acls_operation, filter_results_matching_acls_permission_type))
+            filter_results.append(DeleteAclsFilterResult(filter_results_error_code, filter_results_error_message, filter_results_matching_acls))
+        if pos > len(buf):
+            raise IndexError
+        return DeleteAclsResponse(throttle_time_ms, filter_results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteAclsResponse", version, buf, pos) from None
+
+
+def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteAclsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        filter_results: list[DeleteAclsFilterResult]
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("filter_results")
+            raise ShortField("filter_results", n)
+        filter_results = []
+        for _ in repeat(None, n):
+            filter_results_error_message: str | None
+            filter_results_error_code, n = unpack_hB(buf, pos)
+            if 0 < n < 0x80:
+                filter_results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                filter_results_error_message = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                filter_results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            filter_results_matching_acls: list[DeleteAclsMatchingAcl]
+            if not 0 <= n * 11 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("filter_results.matching_acls")
+                raise ShortField("filter_results.matching_acls", n)
+            filter_results_matching_acls = []
+            for _ in repeat(None, n):
+                filter_results_matching_acls_error_message: str | None
+                filter_results_matching_acls_error_code, n = unpack_hB(buf, pos)
+                if 0 < n < 0x80:
+                    filter_results_matching_acls_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+                elif n == 0:
+                    filter_results_matching_acls_error_message = None
+                    pos += 3
+                else:
+                    n, pos = read_uvarint(buf, pos + 2)
+                    filter_results_matching_acls_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                filter_results_matching_acls_resource_type, n = unpack_bB(buf, pos)
+                if 0 < n < 0x80:
+                    filter_results_matching_acls_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos + 1)
+                    if n == 0:
+                        raise BadField("filter_results.matching_acls.resource_name")
+                    filter_results_matching_acls_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                filter_results_matching_acls_pattern_type, n = unpack_bB(buf, pos)
+                if 0 < n < 0x80:
+                    filter_results_matching_acls_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos + 1)
+                    if n == 0:
+                        raise BadField("filter_results.matching_acls.principal")
+                    filter_results_matching_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    filter_results_matching_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("filter_results.matching_acls.host")
+                    filter_results_matching_acls_host = buf[pos : (pos := pos + n - 1)].decode()
+                filter_results_matching_acls_operation, filter_results_matching_acls_permission_type, n = unpack_bbB(buf, pos)
+                pos += 3
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                filter_results_matching_acls.append(DeleteAclsMatchingAcl(filter_results_matching_acls_error_code, filter_results_matching_acls_error_message, filter_results_matching_acls_resource_type, filter_results_matching_acls_resource_name, filter_results_matching_acls_pattern_type, filter_results_matching_acls_principal, filter_results_matching_acls_host, filter_results_matching_acls_operation, filter_results_matching_acls_permission_type))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            filter_results.append(DeleteAclsFilterResult(filter_results_error_code, filter_results_error_message, filter_results_matching_acls))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteAclsResponse(throttle_time_ms, filter_results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteAclsResponse", version, buf, pos) from None
+
+
+decode_delete_acls_response_v3 = at_version(decode_delete_acls_response_v2, 3)
+
+
+def encode_delete_acls_response_v1(msg: DeleteAclsResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        filter_results = msg.filter_results
+        out += pack_ii(msg.throttle_time_ms, len(filter_results))
+        for filter_results_item in filter_results:
+            text = filter_results_item.error_message
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_hh(filter_results_item.error_code, n)
+            out += raw
+            filter_results_matching_acls = filter_results_item.matching_acls
+            out += pack_i(len(filter_results_matching_acls))
+            for filter_results_matching_acls_item in filter_results_matching_acls:
+                text = filter_results_matching_acls_item.error_message
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_hh(filter_results_matching_acls_item.error_code, n)
+                out += raw
+                raw = filter_results_matching_acls_item.resource_name.encode()
+                out += pack_bh(filter_results_matching_acls_item.resource_type, len(raw))
+                out += raw
+                raw = filter_results_matching_acls_item.principal.encode()
+                out += pack_bh(filter_results_matching_acls_item.pattern_type, len(raw))
+                out += raw
+                raw = filter_results_matching_acls_item.host.encode()
+                out += pack_h(len(raw))
+                out += raw
+                out += pack_bb(filter_results_matching_acls_item.operation, filter_results_matching_acls_item.permission_type)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteAclsResponse", version) from error
+
+
+def encode_delete_acls_response_v2(msg: DeleteAclsResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        filter_results = msg.filter_results
+        n = len(filter_results) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for filter_results_item in filter_results:
+            text = filter_results_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(filter_results_item.error_code, n)
+            else:
+                out += pack_h(filter_results_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            filter_results_matching_acls = filter_results_item.matching_acls
+            n = len(filter_results_matching_acls) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for filter_results_matching_acls_item in filter_results_matching_acls:
+                text = filter_results_matching_acls_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_hB(filter_results_matching_acls_item.error_code, n)
+                else:
+                    out += pack_h(filter_results_matching_acls_item.error_code)
+                    out += write_string_size(n)
+                out += raw
+                raw = filter_results_matching_acls_item.resource_name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_bB(filter_results_matching_acls_item.resource_type, n)
+                else:
+                    out += pack_b(filter_results_matching_acls_item.resource_type)
+                    out += write_string_size(n)
+                out += raw
+                raw = filter_results_matching_acls_item.principal.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_bB(filter_results_matching_acls_item.pattern_type, n)
+                else:
+                    out += pack_b(filter_results_matching_acls_item.pattern_type)
+                    out += write_string_size(n)
+                out += raw
+                raw = filter_results_matching_acls_item.host.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out += pack_bbx(filter_results_matching_acls_item.operation, filter_results_matching_acls_item.permission_type)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteAclsResponse", version) from error
+
+
+encode_delete_acls_response_v3 = at_version(encode_delete_acls_response_v2, 3)
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DeleteAclsRequest: {
+        1: decode_delete_acls_request_v1,
+        2: decode_delete_acls_request_v2,
+        3: decode_delete_acls_request_v3,
+    },
+    DeleteAclsResponse: {
+        1: decode_delete_acls_response_v1,
+        2: decode_delete_acls_response_v2,
+        3: decode_delete_acls_response_v3,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DeleteAclsRequest: {
+        1: encode_delete_acls_request_v1,
+        2: encode_delete_acls_request_v2,
+        3: encode_delete_acls_request_v3,
+    },
+    DeleteAclsResponse: {
+        1: encode_delete_acls_response_v1,
+        2: encode_delete_acls_response_v2,
+        3: encode_delete_acls_response_v3,
+    },
+}

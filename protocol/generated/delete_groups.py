@@ -1,0 +1,292 @@
+"""Codecs of protocol/messages/delete_groups.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_Bhx = Struct(">Bhx").pack
+pack_h = Struct(">h").pack
+pack_hh = Struct(">hh").pack
+pack_hx = Struct(">hx").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ii = Struct(">ii").pack
+rows_xhx = Struct(">xhx").iter_unpack
+rows_xxh = Struct(">xxh").iter_unpack
+unpack_h = Struct(">h").unpack_from
+unpack_hB = Struct(">hB").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+
+
+def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteGroupsRequest, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        groups_names: list[str]
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups_names")
+            raise ShortField("groups_names", n)
+        groups_names = []
+        for _ in repeat(None, n):
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("groups_names.item")
+            groups_names_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            groups_names.append(groups_names_item)
+        if pos > len(buf):
+            raise IndexError
+        return DeleteGroupsRequest(groups_names), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteGroupsRequest", version, buf, pos) from None
+
+
+decode_delete_groups_request_v1 = at_version(decode_delete_groups_request_v0, 1)
+
+
+def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteGroupsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        groups_names: list[str]
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("groups_names")
+            raise ShortField("groups_names", n)
+        groups_names = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                groups_names_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("groups_names.item")
+                groups_names_item = buf[pos : (pos := pos + n - 1)].decode()
+            groups_names.append(groups_names_item)
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteGroupsRequest(groups_names), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteGroupsRequest", version, buf, pos) from None
+
+
+def encode_delete_groups_request_v0(msg: DeleteGroupsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        groups_names = msg.groups_names
+        out += pack_i(len(groups_names))
+        for groups_names_item in groups_names:
+            raw = groups_names_item.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteGroupsRequest", version) from error
+
+
+encode_delete_groups_request_v1 = at_version(encode_delete_groups_request_v0, 1)
+
+
+def encode_delete_groups_request_v2(msg: DeleteGroupsRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        groups_names = msg.groups_names
+        n = len(groups_names) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for groups_names_item in groups_names:
+            raw = groups_names_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteGroupsRequest", version) from error
+
+
+def decode_delete_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteGroupsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        results: list[DeletableGroupResult]
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("results")
+            raise ShortField("results", n)
+        end = pos + n * 4
+        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 0 and buf[pos + 0 : end : 4].count(mark) == n and buf[pos + 1 : end : 4].count(mark) == n:
+            results = [DeletableGroupResult("", error_code) for error_code, in rows_xxh(buf[pos:end])]
+            pos = end
+        else:
+            results = []
+            for _ in repeat(None, n):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("results.group_id")
+                results_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (results_error_code,) = unpack_h(buf, pos)
+                pos += 2
+                results.append(DeletableGroupResult(results_group_id, results_error_code))
+        if pos > len(buf):
+            raise IndexError
+        return DeleteGroupsResponse(throttle_time_ms, results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteGroupsResponse", version, buf, pos) from None
+
+
+decode_delete_groups_response_v1 = at_version(decode_delete_groups_response_v0, 1)
+
+
+def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteGroupsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        results: list[DeletableGroupResult]
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("results")
+            raise ShortField("results", n)
+        end = pos + n * 4
+        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 4].count(mark) == n and buf[pos + 3 : end : 4].count(0) == n:
+            results = [DeletableGroupResult("", error_code) for error_code, in rows_xhx(buf[pos:end])]
+            pos = end
+        else:
+            results = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    results_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("results.group_id")
+                    results_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                results_error_code, n = unpack_hB(buf, pos)
+                pos += 3
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                results.append(DeletableGroupResult(results_group_id, results_error_code))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteGroupsResponse(throttle_time_ms, results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteGroupsResponse", version, buf, pos) from None
+
+
+def encode_delete_groups_response_v0(msg: DeleteGroupsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        results = msg.results
+        out += pack_ii(msg.throttle_time_ms, len(results))
+        for results_item in results:
+            if results_item.group_id == "":
+                out += pack_hh(0, results_item.error_code)
+                continue
+            raw = results_item.group_id.encode()
+            out += pack_h(len(raw))
+            out += raw
+            out += pack_h(results_item.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteGroupsResponse", version) from error
+
+
+encode_delete_groups_response_v1 = at_version(encode_delete_groups_response_v0, 1)
+
+
+def encode_delete_groups_response_v2(msg: DeleteGroupsResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        results = msg.results
+        n = len(results) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for results_item in results:
+            if results_item.group_id == "":
+                out += pack_Bhx(1, results_item.error_code)
+                continue
+            raw = results_item.group_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out += pack_hx(results_item.error_code)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteGroupsResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DeleteGroupsRequest: {
+        0: decode_delete_groups_request_v0,
+        1: decode_delete_groups_request_v1,
+        2: decode_delete_groups_request_v2,
+    },
+    DeleteGroupsResponse: {
+        0: decode_delete_groups_response_v0,
+        1: decode_delete_groups_response_v1,
+        2: decode_delete_groups_response_v2,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DeleteGroupsRequest: {
+        0: encode_delete_groups_request_v0,
+        1: encode_delete_groups_request_v1,
+        2: encode_delete_groups_request_v2,
+    },
+    DeleteGroupsResponse: {
+        0: encode_delete_groups_response_v0,
+        1: encode_delete_groups_response_v1,
+        2: encode_delete_groups_response_v2,
+    },
+}

@@ -1,0 +1,238 @@
+"""Codecs of protocol/messages/delete_share_group_offsets.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.delete_share_group_offsets import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsRequestTopic,
+    DeleteShareGroupOffsetsResponse,
+    DeleteShareGroupOffsetsResponseTopic,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_uh = Struct(">16sh").pack
+pack_uhB = Struct(">16shB").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+unpack_uhB = Struct(">16shB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+
+
+def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteShareGroupOffsetsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[DeleteShareGroupOffsetsRequestTopic]
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topics.topic_name")
+                topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(DeleteShareGroupOffsetsRequestTopic(topics_topic_name))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteShareGroupOffsetsRequest(group_id, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteShareGroupOffsetsRequest", version, buf, pos) from None
+
+
+def encode_delete_share_group_offsets_request_v0(msg: DeleteShareGroupOffsetsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            raw = topics_item.topic_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteShareGroupOffsetsRequest", version) from error
+
+
+def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteShareGroupOffsetsResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[DeleteShareGroupOffsetsResponseTopic]
+        if not 0 <= n * 21 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                responses_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("responses.topic_name")
+                responses_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+            responses_error_message: str | None
+            responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
+            if 0 < n < 0x80:
+                responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
+            elif n == 0:
+                responses_error_message = None
+                pos += 19
+            else:
+                n, pos = read_uvarint(buf, pos + 18)
+                responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(DeleteShareGroupOffsetsResponseTopic(responses_topic_name, responses_topic_id, responses_error_code, responses_error_message))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteShareGroupOffsetsResponse(throttle_time_ms, error_code, error_message, responses), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteShareGroupOffsetsResponse", version, buf, pos) from None
+
+
+def encode_delete_share_group_offsets_response_v0(msg: DeleteShareGroupOffsetsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_string_size(n)
+        out += raw
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for responses_item in responses:
+            raw = responses_item.topic_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            if len(responses_item.topic_id) != 16:
+                raise BadField("responses.topic_id", "a UUID has 16 bytes")
+            text = responses_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_uhB(responses_item.topic_id, responses_item.error_code, n)
+            else:
+                out += pack_uh(responses_item.topic_id, responses_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteShareGroupOffsetsResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DeleteShareGroupOffsetsRequest: {
+        0: decode_delete_share_group_offsets_request_v0,
+    },
+    DeleteShareGroupOffsetsResponse: {
+        0: decode_delete_share_group_offsets_response_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DeleteShareGroupOffsetsRequest: {
+        0: encode_delete_share_group_offsets_request_v0,
+    },
+    DeleteShareGroupOffsetsResponse: {
+        0: encode_delete_share_group_offsets_response_v0,
+    },
+}

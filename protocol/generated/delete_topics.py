@@ -1,0 +1,593 @@
+"""Codecs of protocol/messages/delete_topics.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import ZERO_UUID, Message
+from protocol.messages.delete_topics import DeletableTopicResult, DeleteTopicState, DeleteTopicsRequest, DeleteTopicsResponse
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_uh = Struct(">16sh").pack
+pack_uhB = Struct(">16shB").pack
+pack_ux = Struct(">16sx").pack
+pack_Bhx = Struct(">Bhx").pack
+pack_h = Struct(">h").pack
+pack_hB = Struct(">hB").pack
+pack_hh = Struct(">hh").pack
+pack_hx = Struct(">hx").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ii = Struct(">ii").pack
+pack_ix = Struct(">ix").pack
+rows_xux = Struct(">x16sx").iter_unpack
+rows_xhx = Struct(">xhx").iter_unpack
+rows_xxh = Struct(">xxh").iter_unpack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_uhB = Struct(">16shB").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_hB = Struct(">hB").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+
+
+def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteTopicsRequest, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        topic_names: list[str]
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topic_names")
+            raise ShortField("topic_names", n)
+        topic_names = []
+        for _ in repeat(None, n):
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("topic_names.item")
+            topic_names_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            topic_names.append(topic_names_item)
+        (timeout_ms,) = unpack_i(buf, pos)
+        pos += 4
+        return DeleteTopicsRequest([], topic_names, timeout_ms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteTopicsRequest", version, buf, pos) from None
+
+
+decode_delete_topics_request_v2 = at_version(decode_delete_topics_request_v1, 2)
+
+
+decode_delete_topics_request_v3 = at_version(decode_delete_topics_request_v1, 3)
+
+
+def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DeleteTopicsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topic_names: list[str]
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topic_names")
+            raise ShortField("topic_names", n)
+        topic_names = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topic_names.item")
+                topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+            topic_names.append(topic_names_item)
+        timeout_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteTopicsRequest([], topic_names, timeout_ms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteTopicsRequest", version, buf, pos) from None
+
+
+decode_delete_topics_request_v5 = at_version(decode_delete_topics_request_v4, 5)
+
+
+def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[DeleteTopicsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[DeleteTopicState]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        end = pos + n * 18
+        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) <= 1 and buf[pos + 0 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
+            topics_string = "" if mark else None
+            topics = [DeleteTopicState(topics_string, topic_id) for topic_id, in rows_xux(buf[pos:end])]
+            pos = end
+        else:
+            topics = []
+            for _ in repeat(None, n):
+                topics_name: str | None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    topics_name = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                topics_topic_id, n = unpack_uB(buf, pos)
+                pos += 17
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topics.append(DeleteTopicState(topics_name, topics_topic_id))
+        timeout_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteTopicsRequest(topics, [], timeout_ms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteTopicsRequest", version, buf, pos) from None
+
+
+def encode_delete_topics_request_v1(msg: DeleteTopicsRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.topics:
+            raise not_in_version("topics")
+        topic_names = msg.topic_names
+        out += pack_i(len(topic_names))
+        for topic_names_item in topic_names:
+            raw = topic_names_item.encode()
+            out += pack_h(len(raw))
+            out += raw
+        out += pack_i(msg.timeout_ms)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteTopicsRequest", version) from error
+
+
+encode_delete_topics_request_v2 = at_version(encode_delete_topics_request_v1, 2)
+
+
+encode_delete_topics_request_v3 = at_version(encode_delete_topics_request_v1, 3)
+
+
+def encode_delete_topics_request_v4(msg: DeleteTopicsRequest, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        if msg.topics:
+            raise not_in_version("topics")
+        topic_names = msg.topic_names
+        n = len(topic_names) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topic_names_item in topic_names:
+            raw = topic_names_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        out += pack_ix(msg.timeout_ms)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteTopicsRequest", version) from error
+
+
+encode_delete_topics_request_v5 = at_version(encode_delete_topics_request_v4, 5)
+
+
+def encode_delete_topics_request_v6(msg: DeleteTopicsRequest, out: bytearray, version: int = 6) -> None:
+    start = len(out)
+    try:
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            text = topics_item.name
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            out += pack_ux(topics_item.topic_id)
+        out += pack_ix(msg.timeout_ms)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteTopicsRequest", version) from error
+
+
+def decode_delete_topics_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteTopicsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        responses: list[DeletableTopicResult]
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        end = pos + n * 4
+        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 0 and buf[pos + 0 : end : 4].count(mark) == n and buf[pos + 1 : end : 4].count(mark) == n:
+            responses = [DeletableTopicResult("", ZERO_UUID, error_code) for error_code, in rows_xxh(buf[pos:end])]
+            pos = end
+        else:
+            responses = []
+            for _ in repeat(None, n):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("responses.name")
+                responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (responses_error_code,) = unpack_h(buf, pos)
+                pos += 2
+                responses.append(DeletableTopicResult(responses_name, ZERO_UUID, responses_error_code))
+        if pos > len(buf):
+            raise IndexError
+        return DeleteTopicsResponse(throttle_time_ms, responses), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteTopicsResponse", version, buf, pos) from None
+
+
+decode_delete_topics_response_v2 = at_version(decode_delete_topics_response_v1, 2)
+
+
+decode_delete_topics_response_v3 = at_version(decode_delete_topics_response_v1, 3)
+
+
+def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DeleteTopicsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[DeletableTopicResult]
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        end = pos + n * 4
+        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 4].count(mark) == n and buf[pos + 3 : end : 4].count(0) == n:
+            responses = [DeletableTopicResult("", ZERO_UUID, error_code) for error_code, in rows_xhx(buf[pos:end])]
+            pos = end
+        else:
+            responses = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    responses_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("responses.name")
+                    responses_name = buf[pos : (pos := pos + n - 1)].decode()
+                responses_error_code, n = unpack_hB(buf, pos)
+                pos += 3
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                responses.append(DeletableTopicResult(responses_name, ZERO_UUID, responses_error_code))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteTopicsResponse(throttle_time_ms, responses), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteTopicsResponse", version, buf, pos) from None
+
+
+def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[DeleteTopicsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[DeletableTopicResult]
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                responses_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("responses.name")
+                responses_name = buf[pos : (pos := pos + n - 1)].decode()
+            responses_error_message: str | None
+            responses_error_code, n = unpack_hB(buf, pos)
+            if 0 < n < 0x80:
+                responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                responses_error_message = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(DeletableTopicResult(responses_name, ZERO_UUID, responses_error_code, responses_error_message))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteTopicsResponse(throttle_time_ms, responses), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteTopicsResponse", version, buf, pos) from None
+
+
+def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[DeleteTopicsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[DeletableTopicResult]
+        if not 0 <= n * 21 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            responses_name: str | None
+            n = buf[pos]
+            if 0 < n < 0x80:
+                responses_name = buf[pos + 1 : (pos := pos + n)].decode()
+            elif n == 0:
+                responses_name = None
+                pos += 1
+            else:
+                n, pos = read_uvarint(buf, pos)
+                responses_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            responses_error_message: str | None
+            responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
+            if 0 < n < 0x80:
+                responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
+            elif n == 0:
+                responses_error_message = None
+                pos += 19
+            else:
+                n, pos = read_uvarint(buf, pos + 18)
+                responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(DeletableTopicResult(responses_name, responses_topic_id, responses_error_code, responses_error_message))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DeleteTopicsResponse(throttle_time_ms, responses), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DeleteTopicsResponse", version, buf, pos) from None
+
+
+def encode_delete_topics_response_v1(msg: DeleteTopicsResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        responses = msg.responses
+        out += pack_ii(msg.throttle_time_ms, len(responses))
+        for responses_item in responses:
+            if responses_item.name == "":
+                out += pack_hh(0, responses_item.error_code)
+                continue
+            if responses_item.name is None:
+                raise BadField("responses.name")
+            raw = responses_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            out += pack_h(responses_item.error_code)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteTopicsResponse", version) from error
+
+
+encode_delete_topics_response_v2 = at_version(encode_delete_topics_response_v1, 2)
+
+
+encode_delete_topics_response_v3 = at_version(encode_delete_topics_response_v1, 3)
+
+
+def encode_delete_topics_response_v4(msg: DeleteTopicsResponse, out: bytearray, version: int = 4) -> None:
+    start = len(out)
+    try:
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for responses_item in responses:
+            if responses_item.name == "":
+                out += pack_Bhx(1, responses_item.error_code)
+                continue
+            if responses_item.name is None:
+                raise BadField("responses.name")
+            raw = responses_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out += pack_hx(responses_item.error_code)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteTopicsResponse", version) from error
+
+
+def encode_delete_topics_response_v5(msg: DeleteTopicsResponse, out: bytearray, version: int = 5) -> None:
+    start = len(out)
+    try:
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for responses_item in responses:
+            if responses_item.name is None:
+                raise BadField("responses.name")
+            raw = responses_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = responses_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(responses_item.error_code, n)
+            else:
+                out += pack_h(responses_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteTopicsResponse", version) from error
+
+
+def encode_delete_topics_response_v6(msg: DeleteTopicsResponse, out: bytearray, version: int = 6) -> None:
+    start = len(out)
+    try:
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for responses_item in responses:
+            text = responses_item.name
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            if len(responses_item.topic_id) != 16:
+                raise BadField("responses.topic_id", "a UUID has 16 bytes")
+            text = responses_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_uhB(responses_item.topic_id, responses_item.error_code, n)
+            else:
+                out += pack_uh(responses_item.topic_id, responses_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DeleteTopicsResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DeleteTopicsRequest: {
+        1: decode_delete_topics_request_v1,
+        2: decode_delete_topics_request_v2,
+        3: decode_delete_topics_request_v3,
+        4: decode_delete_topics_request_v4,
+        5: decode_delete_topics_request_v5,
+        6: decode_delete_topics_request_v6,
+    },
+    DeleteTopicsResponse: {
+        1: decode_delete_topics_response_v1,
+        2: decode_delete_topics_response_v2,
+        3: decode_delete_topics_response_v3,
+        4: decode_delete_topics_response_v4,
+        5: decode_delete_topics_response_v5,
+        6: decode_delete_topics_response_v6,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DeleteTopicsRequest: {
+        1: encode_delete_topics_request_v1,
+        2: encode_delete_topics_request_v2,
+        3: encode_delete_topics_request_v3,
+        4: encode_delete_topics_request_v4,
+        5: encode_delete_topics_request_v5,
+        6: encode_delete_topics_request_v6,
+    },
+    DeleteTopicsResponse: {
+        1: encode_delete_topics_response_v1,
+        2: encode_delete_topics_response_v2,
+        3: encode_delete_topics_response_v3,
+        4: encode_delete_topics_response_v4,
+        5: encode_delete_topics_response_v5,
+        6: encode_delete_topics_response_v6,
+    },
+}

@@ -1,0 +1,458 @@
+"""Codecs of protocol/messages/describe_acls.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.describe_acls import AclDescription, DescribeAclsRequest, DescribeAclsResource, DescribeAclsResponse
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_b = Struct(">b").pack
+pack_bB = Struct(">bB").pack
+pack_bb = Struct(">bb").pack
+pack_bbx = Struct(">bbx").pack
+pack_bh = Struct(">bh").pack
+pack_bi = Struct(">bi").pack
+pack_h = Struct(">h").pack
+pack_i = Struct(">i").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ihh = Struct(">ihh").pack
+unpack_bB = Struct(">bB").unpack_from
+unpack_bb = Struct(">bb").unpack_from
+unpack_bbB = Struct(">bbB").unpack_from
+unpack_bh = Struct(">bh").unpack_from
+unpack_bi = Struct(">bi").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_ihh = Struct(">ihh").unpack_from
+
+
+def decode_describe_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeAclsRequest, int]:
+    n: int
+    try:
+        resource_name_filter: str | None
+        resource_type_filter, n = unpack_bh(buf, pos)
+        if n >= 0:
+            resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+        else:
+            resource_name_filter = None
+            pos += 3
+        principal_filter: str | None
+        pattern_type_filter, n = unpack_bh(buf, pos)
+        if n >= 0:
+            principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+        else:
+            principal_filter = None
+            pos += 3
+        host_filter: str | None
+        (n,) = unpack_h(buf, pos)
+        if n >= 0:
+            host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            host_filter = None
+            pos += 2
+        operation, permission_type = unpack_bb(buf, pos)
+        pos += 2
+        return DescribeAclsRequest(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeAclsRequest", version, buf, pos) from None
+
+
+def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DescribeAclsRequest, int]:
+    n: int
+    try:
+        resource_name_filter: str | None
+        resource_type_filter, n = unpack_bB(buf, pos)
+        if 0 < n < 0x80:
+            resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+        elif n == 0:
+            resource_name_filter = None
+            pos += 2
+        else:
+            n, pos = read_uvarint(buf, pos + 1)
+            resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        principal_filter: str | None
+        pattern_type_filter, n = unpack_bB(buf, pos)
+        if 0 < n < 0x80:
+            principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+        elif n == 0:
+            principal_filter = None
+            pos += 2
+        else:
+            n, pos = read_uvarint(buf, pos + 1)
+            principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        host_filter: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            host_filter = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            host_filter = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        operation, permission_type, n = unpack_bbB(buf, pos)
+        pos += 3
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DescribeAclsRequest(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeAclsRequest", version, buf, pos) from None
+
+
+decode_describe_acls_request_v3 = at_version(decode_describe_acls_request_v2, 3)
+
+
+def encode_describe_acls_request_v1(msg: DescribeAclsRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        text = msg.resource_name_filter
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_bh(msg.resource_type_filter, n)
+        out += raw
+        text = msg.principal_filter
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_bh(msg.pattern_type_filter, n)
+        out += raw
+        text = msg.host_filter
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        out += pack_bb(msg.operation, msg.permission_type)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeAclsRequest", version) from error
+
+
+def encode_describe_acls_request_v2(msg: DescribeAclsRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        text = msg.resource_name_filter
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_bB(msg.resource_type_filter, n)
+        else:
+            out += pack_b(msg.resource_type_filter)
+            out += write_string_size(n)
+        out += raw
+        text = msg.principal_filter
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_bB(msg.pattern_type_filter, n)
+        else:
+            out += pack_b(msg.pattern_type_filter)
+            out += write_string_size(n)
+        out += raw
+        text = msg.host_filter
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        out += pack_bbx(msg.operation, msg.permission_type)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeAclsRequest", version) from error
+
+
+encode_describe_acls_request_v3 = at_version(encode_describe_acls_request_v2, 3)
+
+
+def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeAclsResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
+        if n >= 0:
+            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        else:
+            error_message = None
+            pos += 8
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        resources: list[DescribeAclsResource]
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("resources")
+            raise ShortField("resources", n)
+        resources = []
+        for _ in repeat(None, n):
+            resources_resource_type, n = unpack_bh(buf, pos)
+            if n < 0:
+                raise BadField("resources.resource_name")
+            resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            resources_pattern_type, n = unpack_bi(buf, pos)
+            pos += 5
+            resources_acls: list[AclDescription]
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("resources.acls")
+                raise ShortField("resources.acls", n)
+            resources_acls = []
+            for _ in repeat(None, n):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("resources.acls.principal")
+                resources_acls_principal = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("resources.acls.host")
+                resources_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                resources_acls_operation, resources_acls_permission_type = unpack_bb(buf, pos)
+                pos += 2
+                resources_acls.append(AclDescription(resources_acls_principal, resources_acls_host, resources_acls_operation, resources_acls_permission_type))
+            resources.append(DescribeAclsResource(resources_resource_type, resources_resource_name, resources_pattern_type, resources_acls))
+        if pos > len(buf):
+            raise IndexError
+        return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeAclsResponse", version, buf, pos) from None
+
+
+def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DescribeAclsResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        resources: list[DescribeAclsResource]
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("resources")
+            raise ShortField("resources", n)
+        resources = []
+        for _ in repeat(None, n):
+            resources_resource_type, n = unpack_bB(buf, pos)
+            if 0 < n < 0x80:
+                resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 1)
+                if n == 0:
+                    raise BadField("resources.resource_name")
+                resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+            resources_pattern_type, n = unpack_bB(buf, pos)
+            pos += 2
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            resources_acls: list[AclDescription]
+            if not 0 <= n * 5 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("resources.acls")
+                raise ShortField("resources.acls", n)
+            resources_acls = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    resources_acls_principal = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("resources.acls.principal")
+                    resources_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    resources_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("resources.acls.host")
+                    resources_acls_host = buf[pos : (pos := pos + n - 1)].decode()
+                resources_acls_operation, resources_acls_permission_type, n = unpack_bbB(buf, pos)
+                pos += 3
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                resources_acls.append(AclDescription(resources_acls_principal, resources_acls_host, resources_acls_operation, resources_acls_permission_type))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            resources.append(DescribeAclsResource(resources_resource_type, resources_resource_name, resources_pattern_type, resources_acls))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeAclsResponse", version, buf, pos) from None
+
+
+decode_describe_acls_response_v3 = at_version(decode_describe_acls_response_v2, 3)
+
+
+def encode_describe_acls_response_v1(msg: DescribeAclsResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ihh(msg.throttle_time_ms, msg.error_code, n)
+        out += raw
+        resources = msg.resources
+        out += pack_i(len(resources))
+        for resources_item in resources:
+            raw = resources_item.resource_name.encode()
+            out += pack_bh(resources_item.resource_type, len(raw))
+            out += raw
+            resources_acls = resources_item.acls
+            out += pack_bi(resources_item.pattern_type, len(resources_acls))
+            for resources_acls_item in resources_acls:
+                raw = resources_acls_item.principal.encode()
+                out += pack_h(len(raw))
+                out += raw
+                raw = resources_acls_item.host.encode()
+                out += pack_h(len(raw))
+                out += raw
+                out += pack_bb(resources_acls_item.operation, resources_acls_item.permission_type)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeAclsResponse", version) from error
+
+
+def encode_describe_acls_response_v2(msg: DescribeAclsResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_string_size(n)
+        out += raw
+        resources = msg.resources
+        n = len(resources) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for resources_item in resources:
+            raw = resources_item.resource_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(resources_item.resource_type, n)
+            else:
+                out += pack_b(resources_item.resource_type)
+                out += write_string_size(n)
+            out += raw
+            resources_acls = resources_item.acls
+            n = len(resources_acls) + 1
+            if n < 0x80:
+                out += pack_bB(resources_item.pattern_type, n)
+            else:
+                out += pack_b(resources_item.pattern_type)
+                out += write_uvarint(n)
+            for resources_acls_item in resources_acls:
+                raw = resources_acls_item.principal.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                raw = resources_acls_item.host.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out += pack_bbx(resources_acls_item.operation, resources_acls_item.permission_type)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeAclsResponse", version) from error
+
+
+encode_describe_acls_response_v3 = at_version(encode_describe_acls_response_v2, 3)
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DescribeAclsRequest: {
+        1: decode_describe_acls_request_v1,
+        2: decode_describe_acls_request_v2,
+        3: decode_describe_acls_request_v3,
+    },
+    DescribeAclsResponse: {
+        1: decode_describe_acls_response_v1,
+        2: decode_describe_acls_response_v2,
+        3: decode_describe_acls_response_v3,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DescribeAclsRequest: {
+        1: encode_describe_acls_request_v1,
+        2: encode_describe_acls_request_v2,
+        3: encode_describe_acls_request_v3,
+    },
+    DescribeAclsResponse: {
+        1: encode_describe_acls_response_v1,
+        2: encode_describe_acls_response_v2,
+        3: encode_describe_acls_response_v3,
+    },
+}

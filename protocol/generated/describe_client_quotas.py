@@ -1,0 +1,515 @@
+"""Codecs of protocol/messages/describe_client_quotas.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.describe_client_quotas import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+    EntityData,
+    EntryData,
+    ValueData,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_z = Struct(">?").pack
+pack_zx = Struct(">?x").pack
+pack_Bdx = Struct(">Bdx").pack
+pack_b = Struct(">b").pack
+pack_bB = Struct(">bB").pack
+pack_bh = Struct(">bh").pack
+pack_d = Struct(">d").pack
+pack_dx = Struct(">dx").pack
+pack_h = Struct(">h").pack
+pack_hd = Struct(">hd").pack
+pack_i = Struct(">i").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ihh = Struct(">ihh").pack
+rows_xdx = Struct(">xdx").iter_unpack
+rows_xxd = Struct(">xxd").iter_unpack
+unpack_z = Struct(">?").unpack_from
+unpack_zB = Struct(">?B").unpack_from
+unpack_bB = Struct(">bB").unpack_from
+unpack_bh = Struct(">bh").unpack_from
+unpack_d = Struct(">d").unpack_from
+unpack_dB = Struct(">dB").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_ihh = Struct(">ihh").unpack_from
+
+
+def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeClientQuotasRequest, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        components: list[ComponentData]
+        if not 0 <= n * 5 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("components")
+            raise ShortField("components", n)
+        components = []
+        for _ in repeat(None, n):
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("components.entity_type")
+            components_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            components_match: str | None
+            components_match_type, n = unpack_bh(buf, pos)
+            if n >= 0:
+                components_match = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                components_match = None
+                pos += 3
+            components.append(ComponentData(components_entity_type, components_match_type, components_match))
+        (strict,) = unpack_z(buf, pos)
+        pos += 1
+        return DescribeClientQuotasRequest(components, strict), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeClientQuotasRequest", version, buf, pos) from None
+
+
+def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeClientQuotasRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        components: list[ComponentData]
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("components")
+            raise ShortField("components", n)
+        components = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                components_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("components.entity_type")
+                components_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+            components_match: str | None
+            components_match_type, n = unpack_bB(buf, pos)
+            if 0 < n < 0x80:
+                components_match = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+            elif n == 0:
+                components_match = None
+                pos += 2
+            else:
+                n, pos = read_uvarint(buf, pos + 1)
+                components_match = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            components.append(ComponentData(components_entity_type, components_match_type, components_match))
+        strict, n = unpack_zB(buf, pos)
+        pos += 2
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DescribeClientQuotasRequest(components, strict), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeClientQuotasRequest", version, buf, pos) from None
+
+
+def encode_describe_client_quotas_request_v0(msg: DescribeClientQuotasRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        components = msg.components
+        out += pack_i(len(components))
+        for components_item in components:
+            raw = components_item.entity_type.encode()
+            out += pack_h(len(raw))
+            out += raw
+            text = components_item.match
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_bh(components_item.match_type, n)
+            out += raw
+        out += pack_z(msg.strict)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeClientQuotasRequest", version) from error
+
+
+def encode_describe_client_quotas_request_v1(msg: DescribeClientQuotasRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        components = msg.components
+        n = len(components) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for components_item in components:
+            raw = components_item.entity_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = components_item.match
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(components_item.match_type, n)
+            else:
+                out += pack_b(components_item.match_type)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out += pack_zx(msg.strict)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeClientQuotasRequest", version) from error
+
+
+def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeClientQuotasResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
+        if n >= 0:
+            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        else:
+            error_message = None
+            pos += 8
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        entries: list[EntryData] | None
+        if n < 0:
+            entries = None
+        else:
+            if n * 8 > len(buf) - pos:
+                raise ShortField("entries", n)
+            entries = []
+            for _ in repeat(None, n):
+                (n,) = unpack_i(buf, pos)
+                pos += 4
+                entries_entity: list[EntityData]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("entries.entity")
+                    raise ShortField("entries.entity", n)
+                entries_entity = []
+                for _ in repeat(None, n):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("entries.entity.entity_type")
+                    entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    entries_entity_entity_name: str | None
+                    (n,) = unpack_h(buf, pos)
+                    if n >= 0:
+                        entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        entries_entity_entity_name = None
+                        pos += 2
+                    entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+                (n,) = unpack_i(buf, pos)
+                pos += 4
+                entries_values: list[ValueData]
+                if not 0 <= n * 10 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("entries.values")
+                    raise ShortField("entries.values", n)
+                end = pos + n * 10
+                if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 0 and buf[pos + 0 : end : 10].count(mark) == n and buf[pos + 1 : end : 10].count(mark) == n:
+                    entries_values = [ValueData("", value_) for value_, in rows_xxd(buf[pos:end])]
+                    pos = end
+                else:
+                    entries_values = []
+                    for _ in repeat(None, n):
+                        (n,) = unpack_h(buf, pos)
+                        if n < 0:
+                            raise BadField("entries.values.key")
+                        entries_values_key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        (entries_values_value,) = unpack_d(buf, pos)
+                        pos += 8
+                        entries_values.append(ValueData(entries_values_key, entries_values_value))
+                entries.append(EntryData(entries_entity, entries_values))
+        if pos > len(buf):
+            raise IndexError
+        return DescribeClientQuotasResponse(throttle_time_ms, error_code, error_message, entries), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeClientQuotasResponse", version, buf, pos) from None
+
+
+def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeClientQuotasResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        entries: list[EntryData] | None
+        if n < 0:
+            entries = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("entries", n)
+            entries = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                entries_entity: list[EntityData]
+                if not 0 <= n * 3 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("entries.entity")
+                    raise ShortField("entries.entity", n)
+                entries_entity = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("entries.entity.entity_type")
+                        entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                    entries_entity_entity_name: str | None
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    elif n == 0:
+                        entries_entity_entity_name = None
+                        pos += 1
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                entries_values: list[ValueData]
+                if not 0 <= n * 10 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("entries.values")
+                    raise ShortField("entries.values", n)
+                end = pos + n * 10
+                if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 10].count(mark) == n and buf[pos + 9 : end : 10].count(0) == n:
+                    entries_values = [ValueData("", value_) for value_, in rows_xdx(buf[pos:end])]
+                    pos = end
+                else:
+                    entries_values = []
+                    for _ in repeat(None, n):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            entries_values_key = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_uvarint(buf, pos)
+                            if n == 0:
+                                raise BadField("entries.values.key")
+                            entries_values_key = buf[pos : (pos := pos + n - 1)].decode()
+                        entries_values_value, n = unpack_dB(buf, pos)
+                        pos += 9
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        entries_values.append(ValueData(entries_values_key, entries_values_value))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                entries.append(EntryData(entries_entity, entries_values))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DescribeClientQuotasResponse(throttle_time_ms, error_code, error_message, entries), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeClientQuotasResponse", version, buf, pos) from None
+
+
+def encode_describe_client_quotas_response_v0(msg: DescribeClientQuotasResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_ihh(msg.throttle_time_ms, msg.error_code, n)
+        out += raw
+        entries = msg.entries
+        if entries is None:
+            out += pack_i(-1)
+        else:
+            out += pack_i(len(entries))
+            for entries_item in entries:
+                entries_entity = entries_item.entity
+                out += pack_i(len(entries_entity))
+                for entries_entity_item in entries_entity:
+                    raw = entries_entity_item.entity_type.encode()
+                    out += pack_h(len(raw))
+                    out += raw
+                    text = entries_entity_item.entity_name
+                    if text is None:
+                        n, raw = -1, b""
+                    else:
+                        raw = text.encode()
+                        n = len(raw)
+                    out += pack_h(n)
+                    out += raw
+                entries_values = entries_item.values
+                out += pack_i(len(entries_values))
+                for entries_values_item in entries_values:
+                    if entries_values_item.key == "":
+                        out += pack_hd(0, entries_values_item.value)
+                        continue
+                    raw = entries_values_item.key.encode()
+                    out += pack_h(len(raw))
+                    out += raw
+                    out += pack_d(entries_values_item.value)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeClientQuotasResponse", version) from error
+
+
+def encode_describe_client_quotas_response_v1(msg: DescribeClientQuotasResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_string_size(n)
+        out += raw
+        entries = msg.entries
+        if entries is None:
+            out.append(0)
+        else:
+            n = len(entries) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for entries_item in entries:
+                entries_entity = entries_item.entity
+                n = len(entries_entity) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for entries_entity_item in entries_entity:
+                    raw = entries_entity_item.entity_type.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    text = entries_entity_item.entity_name
+                    if text is None:
+                        n, raw = 0, b""
+                    else:
+                        raw = text.encode()
+                        n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    out.append(0)
+                entries_values = entries_item.values
+                n = len(entries_values) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for entries_values_item in entries_values:
+                    if entries_values_item.key == "":
+                        out += pack_Bdx(1, entries_values_item.value)
+                        continue
+                    raw = entries_values_item.key.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    out += pack_dx(entries_values_item.value)
+                out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeClientQuotasResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DescribeClientQuotasRequest: {
+        0: decode_describe_client_quotas_request_v0,
+        1: decode_describe_client_quotas_request_v1,
+    },
+    DescribeClientQuotasResponse: {
+        0: decode_describe_client_quotas_response_v0,
+        1: decode_describe_client_quotas_response_v1,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DescribeClientQuotasRequest: {
+        0: encode_describe_client_quotas_request_v0,
+        1: encode_describe_client_quotas_request_v1,
+    },
+    DescribeClientQuotasResponse: {
+        0: encode_describe_client_quotas_response_v0,
+        1: encode_describe_client_quotas_response_v1,
+    },
+}

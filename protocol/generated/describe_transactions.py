@@ -1,0 +1,252 @@
+"""Codecs of protocol/messages/describe_transactions.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TopicData,
+    TransactionState,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_h = Struct(">h").pack
+pack_hB = Struct(">hB").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_iqqh = Struct(">iqqh").pack
+pack_iqqhB = Struct(">iqqhB").pack
+unpack_hB = Struct(">hB").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_iqqhB = Struct(">iqqhB").unpack_from
+
+
+def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeTransactionsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        transactional_ids: list[str]
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("transactional_ids")
+            raise ShortField("transactional_ids", n)
+        transactional_ids = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                transactional_ids_item = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("transactional_ids.item")
+                transactional_ids_item = buf[pos : (pos := pos + n - 1)].decode()
+            transactional_ids.append(transactional_ids_item)
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DescribeTransactionsRequest(transactional_ids), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeTransactionsRequest", version, buf, pos) from None
+
+
+def encode_describe_transactions_request_v0(msg: DescribeTransactionsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        transactional_ids = msg.transactional_ids
+        n = len(transactional_ids) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for transactional_ids_item in transactional_ids:
+            raw = transactional_ids_item.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeTransactionsRequest", version) from error
+
+
+def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeTransactionsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        transaction_states: list[TransactionState]
+        if not 0 <= n * 28 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("transaction_states")
+            raise ShortField("transaction_states", n)
+        transaction_states = []
+        for _ in repeat(None, n):
+            transaction_states_error_code, n = unpack_hB(buf, pos)
+            if 0 < n < 0x80:
+                transaction_states_transactional_id = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                if n == 0:
+                    raise BadField("transaction_states.transactional_id")
+                transaction_states_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            if 0 < n < 0x80:
+                transaction_states_transaction_state = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("transaction_states.transaction_state")
+                transaction_states_transaction_state = buf[pos : (pos := pos + n - 1)].decode()
+            transaction_states_transaction_timeout_ms, transaction_states_transaction_start_time_ms, transaction_states_producer_id, transaction_states_producer_epoch, n = unpack_iqqhB(buf, pos)
+            pos += 23
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            transaction_states_topics: list[TopicData]
+            if not 0 <= n * 3 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("transaction_states.topics")
+                raise ShortField("transaction_states.topics", n)
+            transaction_states_topics = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    transaction_states_topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("transaction_states.topics.topic")
+                    transaction_states_topics_topic = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                transaction_states_topics_partitions: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("transaction_states.topics.partitions")
+                    raise ShortField("transaction_states.topics.partitions", n)
+                transaction_states_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                transaction_states_topics.append(TopicData(transaction_states_topics_topic, transaction_states_topics_partitions))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            transaction_states.append(TransactionState(transaction_states_error_code, transaction_states_transactional_id, transaction_states_transaction_state, transaction_states_transaction_timeout_ms, transaction_states_transaction_start_time_ms, transaction_states_producer_id, transaction_states_producer_epoch, transaction_states_topics))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DescribeTransactionsResponse(throttle_time_ms, transaction_states), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeTransactionsResponse", version, buf, pos) from None
+
+
+def encode_describe_transactions_response_v0(msg: DescribeTransactionsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        transaction_states = msg.transaction_states
+        n = len(transaction_states) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for transaction_states_item in transaction_states:
+            raw = transaction_states_item.transactional_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(transaction_states_item.error_code, n)
+            else:
+                out += pack_h(transaction_states_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            raw = transaction_states_item.transaction_state.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            transaction_states_topics = transaction_states_item.topics
+            n = len(transaction_states_topics) + 1
+            if n < 0x80:
+                out += pack_iqqhB(transaction_states_item.transaction_timeout_ms, transaction_states_item.transaction_start_time_ms, transaction_states_item.producer_id, transaction_states_item.producer_epoch, n)
+            else:
+                out += pack_iqqh(transaction_states_item.transaction_timeout_ms, transaction_states_item.transaction_start_time_ms, transaction_states_item.producer_id, transaction_states_item.producer_epoch)
+                out += write_uvarint(n)
+            for transaction_states_topics_item in transaction_states_topics:
+                raw = transaction_states_topics_item.topic.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                transaction_states_topics_partitions = transaction_states_topics_item.partitions
+                n = len(transaction_states_topics_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(transaction_states_topics_partitions)}i", *transaction_states_topics_partitions)
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeTransactionsResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DescribeTransactionsRequest: {
+        0: decode_describe_transactions_request_v0,
+    },
+    DescribeTransactionsResponse: {
+        0: decode_describe_transactions_response_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DescribeTransactionsRequest: {
+        0: encode_describe_transactions_request_v0,
+    },
+    DescribeTransactionsResponse: {
+        0: encode_describe_transactions_response_v0,
+    },
+}

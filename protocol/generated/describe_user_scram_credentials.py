@@ -1,0 +1,258 @@
+"""Codecs of protocol/messages/describe_user_scram_credentials.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat, starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.describe_user_scram_credentials import (
+    CredentialInfo,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+    UserName,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_bix = Struct(">bix").pack
+pack_h = Struct(">h").pack
+pack_hB = Struct(">hB").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+rows_bix = Struct(">bix").iter_unpack
+unpack_biB = Struct(">biB").unpack_from
+unpack_hB = Struct(">hB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+
+
+def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeUserScramCredentialsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        users: list[UserName] | None
+        if n < 0:
+            users = None
+        else:
+            if n * 2 > len(buf) - pos:
+                raise ShortField("users", n)
+            users = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    users_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("users.name")
+                    users_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                users.append(UserName(users_name))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DescribeUserScramCredentialsRequest(users), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeUserScramCredentialsRequest", version, buf, pos) from None
+
+
+def encode_describe_user_scram_credentials_request_v0(msg: DescribeUserScramCredentialsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        users = msg.users
+        if users is None:
+            out.append(0)
+        else:
+            n = len(users) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for users_item in users:
+                raw = users_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeUserScramCredentialsRequest", version) from error
+
+
+def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeUserScramCredentialsResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        results: list[DescribeUserScramCredentialsResult]
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("results")
+            raise ShortField("results", n)
+        results = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                results_user = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("results.user")
+                results_user = buf[pos : (pos := pos + n - 1)].decode()
+            results_error_message: str | None
+            results_error_code, n = unpack_hB(buf, pos)
+            if 0 < n < 0x80:
+                results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                results_error_message = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            results_credential_infos: list[CredentialInfo]
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("results.credential_infos")
+                raise ShortField("results.credential_infos", n)
+            end = pos + n * 6
+            if buf[pos + 5 : end : 6].count(0) == n:
+                results_credential_infos = list(starmap(CredentialInfo, rows_bix(buf[pos:end])))
+                pos = end
+            else:
+                results_credential_infos = []
+                for _ in repeat(None, n):
+                    results_credential_infos_mechanism, results_credential_infos_iterations, n = unpack_biB(buf, pos)
+                    pos += 6
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    results_credential_infos.append(CredentialInfo(results_credential_infos_mechanism, results_credential_infos_iterations))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            results.append(DescribeUserScramCredentialsResult(results_user, results_error_code, results_error_message, results_credential_infos))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DescribeUserScramCredentialsResponse(throttle_time_ms, error_code, error_message, results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DescribeUserScramCredentialsResponse", version, buf, pos) from None
+
+
+def encode_describe_user_scram_credentials_response_v0(msg: DescribeUserScramCredentialsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_string_size(n)
+        out += raw
+        results = msg.results
+        n = len(results) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for results_item in results:
+            raw = results_item.user.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = results_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(results_item.error_code, n)
+            else:
+                out += pack_h(results_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            results_credential_infos = results_item.credential_infos
+            n = len(results_credential_infos) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += b"".join([pack_bix(results_credential_infos_item.mechanism, results_credential_infos_item.iterations) for results_credential_infos_item in results_credential_infos])
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DescribeUserScramCredentialsResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DescribeUserScramCredentialsRequest: {
+        0: decode_describe_user_scram_credentials_request_v0,
+    },
+    DescribeUserScramCredentialsResponse: {
+        0: decode_describe_user_scram_credentials_response_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DescribeUserScramCredentialsRequest: {
+        0: encode_describe_user_scram_credentials_request_v0,
+    },
+    DescribeUserScramCredentialsResponse: {
+        0: encode_describe_user_scram_credentials_response_v0,
+    },
+}

@@ -1,0 +1,411 @@
+"""Codecs of protocol/messages/incremental_alter_configs.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.incremental_alter_configs import (
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    AlterableConfig,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_z = Struct(">?").pack
+pack_zx = Struct(">?x").pack
+pack_b = Struct(">b").pack
+pack_bB = Struct(">bB").pack
+pack_bh = Struct(">bh").pack
+pack_h = Struct(">h").pack
+pack_hB = Struct(">hB").pack
+pack_hh = Struct(">hh").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ii = Struct(">ii").pack
+unpack_z = Struct(">?").unpack_from
+unpack_zB = Struct(">?B").unpack_from
+unpack_bB = Struct(">bB").unpack_from
+unpack_bh = Struct(">bh").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_hB = Struct(">hB").unpack_from
+unpack_hh = Struct(">hh").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+
+
+def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[IncrementalAlterConfigsRequest, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        resources: list[AlterConfigsResource]
+        if not 0 <= n * 7 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("resources")
+            raise ShortField("resources", n)
+        resources = []
+        for _ in repeat(None, n):
+            resources_resource_type, n = unpack_bh(buf, pos)
+            if n < 0:
+                raise BadField("resources.resource_name")
+            resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            resources_configs: list[AlterableConfig]
+            if not 0 <= n * 5 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("resources.configs")
+                raise ShortField("resources.configs", n)
+            resources_configs = []
+            for _ in repeat(None, n):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("resources.configs.name")
+                resources_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                resources_configs_value: str | None
+                resources_configs_config_operation, n = unpack_bh(buf, pos)
+                if n >= 0:
+                    resources_configs_value = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    resources_configs_value = None
+                    pos += 3
+                resources_configs.append(AlterableConfig(resources_configs_name, resources_configs_config_operation, resources_configs_value))
+            resources.append(AlterConfigsResource(resources_resource_type, resources_resource_name, resources_configs))
+        (validate_only,) = unpack_z(buf, pos)
+        pos += 1
+        return IncrementalAlterConfigsRequest(resources, validate_only), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "IncrementalAlterConfigsRequest", version, buf, pos) from None
+
+
+def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[IncrementalAlterConfigsRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        resources: list[AlterConfigsResource]
+        if not 0 <= n * 4 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("resources")
+            raise ShortField("resources", n)
+        resources = []
+        for _ in repeat(None, n):
+            resources_resource_type, n = unpack_bB(buf, pos)
+            if 0 < n < 0x80:
+                resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 1)
+                if n == 0:
+                    raise BadField("resources.resource_name")
+                resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            resources_configs: list[AlterableConfig]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("resources.configs")
+                raise ShortField("resources.configs", n)
+            resources_configs = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    resources_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("resources.configs.name")
+                    resources_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                resources_configs_value: str | None
+                resources_configs_config_operation, n = unpack_bB(buf, pos)
+                if 0 < n < 0x80:
+                    resources_configs_value = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                elif n == 0:
+                    resources_configs_value = None
+                    pos += 2
+                else:
+                    n, pos = read_uvarint(buf, pos + 1)
+                    resources_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                resources_configs.append(AlterableConfig(resources_configs_name, resources_configs_config_operation, resources_configs_value))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            resources.append(AlterConfigsResource(resources_resource_type, resources_resource_name, resources_configs))
+        validate_only, n = unpack_zB(buf, pos)
+        pos += 2
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return IncrementalAlterConfigsRequest(resources, validate_only), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "IncrementalAlterConfigsRequest", version, buf, pos) from None
+
+
+def encode_incremental_alter_configs_request_v0(msg: IncrementalAlterConfigsRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        resources = msg.resources
+        out += pack_i(len(resources))
+        for resources_item in resources:
+            raw = resources_item.resource_name.encode()
+            out += pack_bh(resources_item.resource_type, len(raw))
+            out += raw
+            resources_configs = resources_item.configs
+            out += pack_i(len(resources_configs))
+            for resources_configs_item in resources_configs:
+                raw = resources_configs_item.name.encode()
+                out += pack_h(len(raw))
+                out += raw
+                text = resources_configs_item.value
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_bh(resources_configs_item.config_operation, n)
+                out += raw
+        out += pack_z(msg.validate_only)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "IncrementalAlterConfigsRequest", version) from error
+
+
+def encode_incremental_alter_configs_request_v1(msg: IncrementalAlterConfigsRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        resources = msg.resources
+        n = len(resources) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for resources_item in resources:
+            raw = resources_item.resource_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(resources_item.resource_type, n)
+            else:
+                out += pack_b(resources_item.resource_type)
+                out += write_string_size(n)
+            out += raw
+            resources_configs = resources_item.configs
+            n = len(resources_configs) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for resources_configs_item in resources_configs:
+                raw = resources_configs_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                text = resources_configs_item.value
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_bB(resources_configs_item.config_operation, n)
+                else:
+                    out += pack_b(resources_configs_item.config_operation)
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out += pack_zx(msg.validate_only)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "IncrementalAlterConfigsRequest", version) from error
+
+
+def decode_incremental_alter_configs_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[IncrementalAlterConfigsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_ii(buf, pos)
+        pos += 8
+        responses: list[AlterConfigsResourceResponse]
+        if not 0 <= n * 7 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            responses_error_message: str | None
+            responses_error_code, n = unpack_hh(buf, pos)
+            if n >= 0:
+                responses_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                responses_error_message = None
+                pos += 4
+            responses_resource_type, n = unpack_bh(buf, pos)
+            if n < 0:
+                raise BadField("responses.resource_name")
+            responses_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            responses.append(AlterConfigsResourceResponse(responses_error_code, responses_error_message, responses_resource_type, responses_resource_name))
+        if pos > len(buf):
+            raise IndexError
+        return IncrementalAlterConfigsResponse(throttle_time_ms, responses), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "IncrementalAlterConfigsResponse", version, buf, pos) from None
+
+
+def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[IncrementalAlterConfigsResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[AlterConfigsResourceResponse]
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            responses_error_message: str | None
+            responses_error_code, n = unpack_hB(buf, pos)
+            if 0 < n < 0x80:
+                responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+            elif n == 0:
+                responses_error_message = None
+                pos += 3
+            else:
+                n, pos = read_uvarint(buf, pos + 2)
+                responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            responses_resource_type, n = unpack_bB(buf, pos)
+            if 0 < n < 0x80:
+                responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 1)
+                if n == 0:
+                    raise BadField("responses.resource_name")
+                responses_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(AlterConfigsResourceResponse(responses_error_code, responses_error_message, responses_resource_type, responses_resource_name))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return IncrementalAlterConfigsResponse(throttle_time_ms, responses), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "IncrementalAlterConfigsResponse", version, buf, pos) from None
+
+
+def encode_incremental_alter_configs_response_v0(msg: IncrementalAlterConfigsResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        responses = msg.responses
+        out += pack_ii(msg.throttle_time_ms, len(responses))
+        for responses_item in responses:
+            text = responses_item.error_message
+            if text is None:
+                n, raw = -1, b""
+            else:
+                raw = text.encode()
+                n = len(raw)
+            out += pack_hh(responses_item.error_code, n)
+            out += raw
+            raw = responses_item.resource_name.encode()
+            out += pack_bh(responses_item.resource_type, len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "IncrementalAlterConfigsResponse", version) from error
+
+
+def encode_incremental_alter_configs_response_v1(msg: IncrementalAlterConfigsResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out += pack_iB(msg.throttle_time_ms, n)
+        else:
+            out += pack_i(msg.throttle_time_ms)
+            out += write_uvarint(n)
+        for responses_item in responses:
+            text = responses_item.error_message
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_hB(responses_item.error_code, n)
+            else:
+                out += pack_h(responses_item.error_code)
+                out += write_string_size(n)
+            out += raw
+            raw = responses_item.resource_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(responses_item.resource_type, n)
+            else:
+                out += pack_b(responses_item.resource_type)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "IncrementalAlterConfigsResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    IncrementalAlterConfigsRequest: {
+        0: decode_incremental_alter_configs_request_v0,
+        1: decode_incremental_alter_configs_request_v1,
+    },
+    IncrementalAlterConfigsResponse: {
+        0: decode_incremental_alter_configs_response_v0,
+        1: decode_incremental_alter_configs_response_v1,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    IncrementalAlterConfigsRequest: {
+        0: encode_incremental_alter_configs_request_v0,
+        1: encode_incremental_alter_configs_request_v1,
+    },
+    IncrementalAlterConfigsResponse: {
+        0: encode_incremental_alter_configs_response_v0,
+        1: encode_incremental_alter_configs_response_v1,
+    },
+}

@@ -1,0 +1,251 @@
+"""Codecs of protocol/messages/list_config_resources.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.list_config_resources import ConfigResource, ListConfigResourcesRequest, ListConfigResourcesResponse
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_Bbx = Struct(">Bbx").pack
+pack_bx = Struct(">bx").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+rows_xbx = Struct(">xbx").iter_unpack
+unpack_bB = Struct(">bB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+
+
+def decode_list_config_resources_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListConfigResourcesRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ListConfigResourcesRequest(), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListConfigResourcesRequest", version, buf, pos) from None
+
+
+def decode_list_config_resources_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListConfigResourcesRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        resource_types: list[int]
+        if not 0 <= n <= len(buf) - pos:
+            if n < 0:
+                raise BadField("resource_types")
+            raise ShortField("resource_types", n)
+        resource_types = list(unpack_from(f">{n}b", buf, pos))
+        pos += n * 1
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ListConfigResourcesRequest(resource_types), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListConfigResourcesRequest", version, buf, pos) from None
+
+
+def encode_list_config_resources_request_v0(msg: ListConfigResourcesRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if msg.resource_types:
+            raise not_in_version("resource_types")
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListConfigResourcesRequest", version) from error
+
+
+def encode_list_config_resources_request_v1(msg: ListConfigResourcesRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        resource_types = msg.resource_types
+        n = len(resource_types) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += pack(f">{len(resource_types)}b", *resource_types)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListConfigResourcesRequest", version) from error
+
+
+def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListConfigResourcesResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        config_resources: list[ConfigResource]
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("config_resources")
+            raise ShortField("config_resources", n)
+        config_resources = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                config_resources_resource_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("config_resources.resource_name")
+                config_resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            config_resources.append(ConfigResource(config_resources_resource_name))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ListConfigResourcesResponse(throttle_time_ms, error_code, config_resources), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListConfigResourcesResponse", version, buf, pos) from None
+
+
+def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListConfigResourcesResponse, int]:
+    n: int
+    try:
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        config_resources: list[ConfigResource]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("config_resources")
+            raise ShortField("config_resources", n)
+        end = pos + n * 3
+        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 3].count(mark) == n and buf[pos + 2 : end : 3].count(0) == n:
+            config_resources = [ConfigResource("", resource_type) for resource_type, in rows_xbx(buf[pos:end])]
+            pos = end
+        else:
+            config_resources = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    config_resources_resource_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("config_resources.resource_name")
+                    config_resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                config_resources_resource_type, n = unpack_bB(buf, pos)
+                pos += 2
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                config_resources.append(ConfigResource(config_resources_resource_name, config_resources_resource_type))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ListConfigResourcesResponse(throttle_time_ms, error_code, config_resources), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ListConfigResourcesResponse", version, buf, pos) from None
+
+
+def encode_list_config_resources_response_v0(msg: ListConfigResourcesResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        config_resources = msg.config_resources
+        n = len(config_resources) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for config_resources_item in config_resources:
+            raw = config_resources_item.resource_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListConfigResourcesResponse", version) from error
+
+
+def encode_list_config_resources_response_v1(msg: ListConfigResourcesResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        config_resources = msg.config_resources
+        n = len(config_resources) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_uvarint(n)
+        for config_resources_item in config_resources:
+            if config_resources_item.resource_name == "":
+                out += pack_Bbx(1, config_resources_item.resource_type)
+                continue
+            raw = config_resources_item.resource_name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out += pack_bx(config_resources_item.resource_type)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ListConfigResourcesResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    ListConfigResourcesRequest: {
+        0: decode_list_config_resources_request_v0,
+        1: decode_list_config_resources_request_v1,
+    },
+    ListConfigResourcesResponse: {
+        0: decode_list_config_resources_response_v0,
+        1: decode_list_config_resources_response_v1,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    ListConfigResourcesRequest: {
+        0: encode_list_config_resources_request_v0,
+        1: encode_list_config_resources_request_v1,
+    },
+    ListConfigResourcesResponse: {
+        0: encode_list_config_resources_response_v0,
+        1: encode_list_config_resources_response_v1,
+    },
+}

@@ -1,0 +1,88 @@
+"""Codecs of protocol/messages/principal.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.principal import DefaultPrincipalData
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+)
+
+pack_zx = Struct(">?x").pack
+unpack_zB = Struct(">?B").unpack_from
+
+
+def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DefaultPrincipalData, int]:
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            type = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("type")
+            type = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        if 0 < n < 0x80:
+            name = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("name")
+            name = buf[pos : (pos := pos + n - 1)].decode()
+        token_authenticated, n = unpack_zB(buf, pos)
+        pos += 2
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return DefaultPrincipalData(type, name, token_authenticated), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "DefaultPrincipalData", version, buf, pos) from None
+
+
+def encode_default_principal_data_v0(msg: DefaultPrincipalData, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.type.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.name.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        out += pack_zx(msg.token_authenticated)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "DefaultPrincipalData", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    DefaultPrincipalData: {
+        0: decode_default_principal_data_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    DefaultPrincipalData: {
+        0: encode_default_principal_data_v0,
+    },
+}

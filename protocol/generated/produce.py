@@ -1,0 +1,1468 @@
+"""Codecs of protocol/messages/produce.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat, starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import ZERO_UUID, Message
+from protocol.messages.produce import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_u = Struct(">16s").pack
+pack_uB = Struct(">16sB").pack
+pack_h = Struct(">h").pack
+pack_hi = Struct(">hi").pack
+pack_hiB = Struct(">hiB").pack
+pack_hii = Struct(">hii").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_iBx = Struct(">iBx").pack
+pack_ih = Struct(">ih").pack
+pack_ihqq = Struct(">ihqq").pack
+pack_ihqqq = Struct(">ihqqq").pack
+pack_ihqqqB = Struct(">ihqqqB").pack
+pack_ihqqqi = Struct(">ihqqqi").pack
+pack_ii = Struct(">ii").pack
+pack_iix = Struct(">iix").pack
+pack_ix = Struct(">ix").pack
+rows_ihqq = Struct(">ihqq").iter_unpack
+rows_ihqqq = Struct(">ihqqq").iter_unpack
+rows_ixx = Struct(">ixx").iter_unpack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_hiB = Struct(">hiB").unpack_from
+unpack_hii = Struct(">hii").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ih = Struct(">ih").unpack_from
+unpack_ihqqqB = Struct(">ihqqqB").unpack_from
+unpack_ihqqqi = Struct(">ihqqqi").unpack_from
+unpack_ii = Struct(">ii").unpack_from
+unpack_iiB = Struct(">iiB").unpack_from
+
+
+def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ProduceRequest, int]:
+    n: int
+    try:
+        transactional_id: str | None
+        (n,) = unpack_h(buf, pos)
+        if n >= 0:
+            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            transactional_id = None
+            pos += 2
+        acks, timeout_ms, n = unpack_hii(buf, pos)
+        pos += 10
+        topic_data: list[TopicProduceData]
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topic_data")
+            raise ShortField("topic_data", n)
+        topic_data = []
+        for _ in repeat(None, n):
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("topic_data.name")
+            topic_data_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            topic_data_partition_data: list[PartitionProduceData]
+            if not 0 <= n * 8 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topic_data.partition_data")
+                raise ShortField("topic_data.partition_data", n)
+            topic_data_partition_data = []
+            for _ in repeat(None, n):
+                topic_data_partition_data_records: bytes | None
+                topic_data_partition_data_index, n = unpack_ii(buf, pos)
+                if n >= 0:
+                    topic_data_partition_data_records = buf[pos + 8 : (pos := pos + 8 + n)]
+                else:
+                    topic_data_partition_data_records = None
+                    pos += 8
+                topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
+            topic_data.append(TopicProduceData(topic_data_name, ZERO_UUID, topic_data_partition_data))
+        if pos > len(buf):
+            raise IndexError
+        return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceRequest", version, buf, pos) from None
+
+
+decode_produce_request_v4 = at_version(decode_produce_request_v3, 4)
+
+
+decode_produce_request_v5 = at_version(decode_produce_request_v3, 5)
+
+
+decode_produce_request_v6 = at_version(decode_produce_request_v3, 6)
+
+
+decode_produce_request_v7 = at_version(decode_produce_request_v3, 7)
+
+
+decode_produce_request_v8 = at_version(decode_produce_request_v3, 8)
+
+
+def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[ProduceRequest, int]:
+    n: int
+    try:
+        transactional_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            transactional_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        acks, timeout_ms, n = unpack_hiB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topic_data: list[TopicProduceData]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topic_data")
+            raise ShortField("topic_data", n)
+        topic_data = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                topic_data_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("topic_data.name")
+                topic_data_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topic_data_partition_data: list[PartitionProduceData]
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topic_data.partition_data")
+                raise ShortField("topic_data.partition_data", n)
+            topic_data_partition_data = []
+            for _ in repeat(None, n):
+                topic_data_partition_data_records: bytes | None
+                topic_data_partition_data_index, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
+                elif n == 0:
+                    topic_data_partition_data_records = None
+                    pos += 5
+                else:
+                    n, pos = read_uvarint(buf, pos + 4)
+                    topic_data_partition_data_records = buf[pos : (pos := pos + n - 1)] if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topic_data.append(TopicProduceData(topic_data_name, ZERO_UUID, topic_data_partition_data))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceRequest", version, buf, pos) from None
+
+
+decode_produce_request_v10 = at_version(decode_produce_request_v9, 10)
+
+
+decode_produce_request_v11 = at_version(decode_produce_request_v9, 11)
+
+
+decode_produce_request_v12 = at_version(decode_produce_request_v9, 12)
+
+
+def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[ProduceRequest, int]:
+    n: int
+    try:
+        transactional_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            transactional_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        acks, timeout_ms, n = unpack_hiB(buf, pos)
+        pos += 7
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topic_data: list[TopicProduceData]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topic_data")
+            raise ShortField("topic_data", n)
+        topic_data = []
+        for _ in repeat(None, n):
+            topic_data_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topic_data_partition_data: list[PartitionProduceData]
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topic_data.partition_data")
+                raise ShortField("topic_data.partition_data", n)
+            topic_data_partition_data = []
+            for _ in repeat(None, n):
+                topic_data_partition_data_records: bytes | None
+                topic_data_partition_data_index, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
+                elif n == 0:
+                    topic_data_partition_data_records = None
+                    pos += 5
+                else:
+                    n, pos = read_uvarint(buf, pos + 4)
+                    topic_data_partition_data_records = buf[pos : (pos := pos + n - 1)] if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topic_data.append(TopicProduceData("", topic_data_topic_id, topic_data_partition_data))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceRequest", version, buf, pos) from None
+
+
+def encode_produce_request_v3(msg: ProduceRequest, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        text = msg.transactional_id
+        if text is None:
+            n, raw = -1, b""
+        else:
+            raw = text.encode()
+            n = len(raw)
+        out += pack_h(n)
+        out += raw
+        topic_data = msg.topic_data
+        out += pack_hii(msg.acks, msg.timeout_ms, len(topic_data))
+        for topic_data_item in topic_data:
+            raw = topic_data_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            topic_data_partition_data = topic_data_item.partition_data
+            out += pack_i(len(topic_data_partition_data))
+            for topic_data_partition_data_item in topic_data_partition_data:
+                data = topic_data_partition_data_item.records
+                if data is None:
+                    n, raw = -1, b""
+                else:
+                    raw = data
+                    n = len(raw)
+                out += pack_ii(topic_data_partition_data_item.index, n)
+                out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceRequest", version) from error
+
+
+encode_produce_request_v4 = at_version(encode_produce_request_v3, 4)
+
+
+encode_produce_request_v5 = at_version(encode_produce_request_v3, 5)
+
+
+encode_produce_request_v6 = at_version(encode_produce_request_v3, 6)
+
+
+encode_produce_request_v7 = at_version(encode_produce_request_v3, 7)
+
+
+encode_produce_request_v8 = at_version(encode_produce_request_v3, 8)
+
+
+def encode_produce_request_v9(msg: ProduceRequest, out: bytearray, version: int = 9) -> None:
+    start = len(out)
+    try:
+        text = msg.transactional_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topic_data = msg.topic_data
+        n = len(topic_data) + 1
+        if n < 0x80:
+            out += pack_hiB(msg.acks, msg.timeout_ms, n)
+        else:
+            out += pack_hi(msg.acks, msg.timeout_ms)
+            out += write_uvarint(n)
+        for topic_data_item in topic_data:
+            raw = topic_data_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            topic_data_partition_data = topic_data_item.partition_data
+            n = len(topic_data_partition_data) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for topic_data_partition_data_item in topic_data_partition_data:
+                data = topic_data_partition_data_item.records
+                if data is None:
+                    n, raw = 0, b""
+                else:
+                    raw = data
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_iB(topic_data_partition_data_item.index, n)
+                else:
+                    out += pack_i(topic_data_partition_data_item.index)
+                    out += write_uvarint(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceRequest", version) from error
+
+
+encode_produce_request_v10 = at_version(encode_produce_request_v9, 10)
+
+
+encode_produce_request_v11 = at_version(encode_produce_request_v9, 11)
+
+
+encode_produce_request_v12 = at_version(encode_produce_request_v9, 12)
+
+
+def encode_produce_request_v13(msg: ProduceRequest, out: bytearray, version: int = 13) -> None:
+    start = len(out)
+    try:
+        text = msg.transactional_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topic_data = msg.topic_data
+        n = len(topic_data) + 1
+        if n < 0x80:
+            out += pack_hiB(msg.acks, msg.timeout_ms, n)
+        else:
+            out += pack_hi(msg.acks, msg.timeout_ms)
+            out += write_uvarint(n)
+        for topic_data_item in topic_data:
+            if len(topic_data_item.topic_id) != 16:
+                raise BadField("topic_data.topic_id", "a UUID has 16 bytes")
+            topic_data_partition_data = topic_data_item.partition_data
+            n = len(topic_data_partition_data) + 1
+            if n < 0x80:
+                out += pack_uB(topic_data_item.topic_id, n)
+            else:
+                out += pack_u(topic_data_item.topic_id)
+                out += write_uvarint(n)
+            for topic_data_partition_data_item in topic_data_partition_data:
+                data = topic_data_partition_data_item.records
+                if data is None:
+                    n, raw = 0, b""
+                else:
+                    raw = data
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_iB(topic_data_partition_data_item.index, n)
+                else:
+                    out += pack_i(topic_data_partition_data_item.index)
+                    out += write_uvarint(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceRequest", version) from error
+
+
+def decode_produce_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ProduceResponse, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        responses: list[TopicProduceResponse]
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("responses.name")
+            responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            responses_partition_responses: list[PartitionProduceResponse]
+            if not 0 <= n * 22 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partition_responses")
+                raise ShortField("responses.partition_responses", n)
+            end = pos + n * 22
+            responses_partition_responses = list(starmap(PartitionProduceResponse, rows_ihqq(buf[pos:end])))
+            pos = end
+            responses.append(TopicProduceResponse(responses_name, ZERO_UUID, responses_partition_responses))
+        (throttle_time_ms,) = unpack_i(buf, pos)
+        pos += 4
+        return ProduceResponse(responses, throttle_time_ms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+
+
+decode_produce_response_v4 = at_version(decode_produce_response_v3, 4)
+
+
+def decode_produce_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[ProduceResponse, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        responses: list[TopicProduceResponse]
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("responses.name")
+            responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            responses_partition_responses: list[PartitionProduceResponse]
+            if not 0 <= n * 30 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partition_responses")
+                raise ShortField("responses.partition_responses", n)
+            end = pos + n * 30
+            responses_partition_responses = list(starmap(PartitionProduceResponse, rows_ihqqq(buf[pos:end])))
+            pos = end
+            responses.append(TopicProduceResponse(responses_name, ZERO_UUID, responses_partition_responses))
+        (throttle_time_ms,) = unpack_i(buf, pos)
+        pos += 4
+        return ProduceResponse(responses, throttle_time_ms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+
+
+decode_produce_response_v6 = at_version(decode_produce_response_v5, 6)
+
+
+decode_produce_response_v7 = at_version(decode_produce_response_v5, 7)
+
+
+def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[ProduceResponse, int]:
+    n: int
+    try:
+        (n,) = unpack_i(buf, pos)
+        pos += 4
+        responses: list[TopicProduceResponse]
+        if not 0 <= n * 6 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("responses.name")
+            responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            (n,) = unpack_i(buf, pos)
+            pos += 4
+            responses_partition_responses: list[PartitionProduceResponse]
+            if not 0 <= n * 36 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partition_responses")
+                raise ShortField("responses.partition_responses", n)
+            responses_partition_responses = []
+            for _ in repeat(None, n):
+                responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqi(buf, pos)
+                pos += 34
+                responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
+                if not 0 <= n * 6 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("responses.partition_responses.record_errors")
+                    raise ShortField("responses.partition_responses.record_errors", n)
+                end = pos + n * 6
+                if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) in (0, 0xFF) and buf[pos + 4 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(mark) == n:
+                    responses_partition_responses_record_errors_string = "" if not mark else None
+                    responses_partition_responses_record_errors = [BatchIndexAndErrorMessage(batch_index, responses_partition_responses_record_errors_string) for batch_index, in rows_ixx(buf[pos:end])]
+                    pos = end
+                else:
+                    responses_partition_responses_record_errors = []
+                    for _ in repeat(None, n):
+                        responses_partition_responses_record_errors_batch_index_error_message: str | None
+                        responses_partition_responses_record_errors_batch_index, n = unpack_ih(buf, pos)
+                        if n >= 0:
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                        else:
+                            responses_partition_responses_record_errors_batch_index_error_message = None
+                            pos += 6
+                        responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
+                responses_partition_responses_error_message: str | None
+                (n,) = unpack_h(buf, pos)
+                if n >= 0:
+                    responses_partition_responses_error_message = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    responses_partition_responses_error_message = None
+                    pos += 2
+                responses_partition_responses.append(PartitionProduceResponse(responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, responses_partition_responses_record_errors, responses_partition_responses_error_message))
+            responses.append(TopicProduceResponse(responses_name, ZERO_UUID, responses_partition_responses))
+        (throttle_time_ms,) = unpack_i(buf, pos)
+        pos += 4
+        return ProduceResponse(responses, throttle_time_ms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+
+
+def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[ProduceResponse, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[TopicProduceResponse]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                responses_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("responses.name")
+                responses_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            responses_partition_responses: list[PartitionProduceResponse]
+            if not 0 <= n * 33 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partition_responses")
+                raise ShortField("responses.partition_responses", n)
+            responses_partition_responses = []
+            for _ in repeat(None, n):
+                responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqB(buf, pos)
+                pos += 31
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
+                if not 0 <= n * 6 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("responses.partition_responses.record_errors")
+                    raise ShortField("responses.partition_responses.record_errors", n)
+                end = pos + n * 6
+                if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) <= 1 and buf[pos + 4 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
+                    responses_partition_responses_record_errors_string = "" if mark else None
+                    responses_partition_responses_record_errors = [BatchIndexAndErrorMessage(batch_index, responses_partition_responses_record_errors_string) for batch_index, in rows_ixx(buf[pos:end])]
+                    pos = end
+                else:
+                    responses_partition_responses_record_errors = []
+                    for _ in repeat(None, n):
+                        responses_partition_responses_record_errors_batch_index_error_message: str | None
+                        responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
+                        if 0 < n < 0x80:
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        elif n == 0:
+                            responses_partition_responses_record_errors_batch_index_error_message = None
+                            pos += 5
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
+                responses_partition_responses_error_message: str | None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    responses_partition_responses_error_message = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                responses_partition_responses.append(PartitionProduceResponse(responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, responses_partition_responses_record_errors, responses_partition_responses_error_message))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(TopicProduceResponse(responses_name, ZERO_UUID, responses_partition_responses))
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ProduceResponse(responses, throttle_time_ms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+
+
+def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[ProduceResponse, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[TopicProduceResponse]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                responses_name = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("responses.name")
+                responses_name = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            responses_partition_responses: list[PartitionProduceResponse]
+            if not 0 <= n * 33 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partition_responses")
+                raise ShortField("responses.partition_responses", n)
+            responses_partition_responses = []
+            for _ in repeat(None, n):
+                responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqB(buf, pos)
+                pos += 31
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
+                if not 0 <= n * 6 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("responses.partition_responses.record_errors")
+                    raise ShortField("responses.partition_responses.record_errors", n)
+                end = pos + n * 6
+                if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) <= 1 and buf[pos + 4 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
+                    responses_partition_responses_record_errors_string = "" if mark else None
+                    responses_partition_responses_record_errors = [BatchIndexAndErrorMessage(batch_index, responses_partition_responses_record_errors_string) for batch_index, in rows_ixx(buf[pos:end])]
+                    pos = end
+                else:
+                    responses_partition_responses_record_errors = []
+                    for _ in repeat(None, n):
+                        responses_partition_responses_record_errors_batch_index_error_message: str | None
+                        responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
+                        if 0 < n < 0x80:
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        elif n == 0:
+                            responses_partition_responses_record_errors_batch_index_error_message = None
+                            pos += 5
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
+                responses_partition_responses_error_message: str | None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    responses_partition_responses_error_message = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
+                if n:
+                    n, pos = read_uvarint(buf, pos - 1)
+                    for _ in repeat(None, n):
+                        tag, pos = read_uvarint(buf, pos)
+                        n, pos = read_uvarint(buf, pos)
+                        responses_partition_responses_tag_end = pos + n
+                        if responses_partition_responses_tag_end > len(buf):
+                            raise ShortField("responses.partition_responses.tagged fields", n)
+                        if tag == 0:
+                            responses_partition_responses_current_leader_leader_id, responses_partition_responses_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
+                            pos += 9
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            responses_partition_responses_current_leader = LeaderIdAndEpoch(responses_partition_responses_current_leader_leader_id, responses_partition_responses_current_leader_leader_epoch)
+                        else:
+                            pos = responses_partition_responses_tag_end
+                        if pos != responses_partition_responses_tag_end:
+                            raise BadField("responses.partition_responses.tagged fields", "a size is not that of its content")
+                responses_partition_responses.append(PartitionProduceResponse(responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, responses_partition_responses_record_errors, responses_partition_responses_error_message, responses_partition_responses_current_leader))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(TopicProduceResponse(responses_name, ZERO_UUID, responses_partition_responses))
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        node_endpoints: list[NodeEndpoint] = []
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in repeat(None, n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    if not 0 <= n * 11 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("node_endpoints")
+                        raise ShortField("node_endpoints", n)
+                    node_endpoints = []
+                    for _ in repeat(None, n):
+                        node_endpoints_node_id, n = unpack_iB(buf, pos)
+                        if 0 < n < 0x80:
+                            node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            if n == 0:
+                                raise BadField("node_endpoints.host")
+                            node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                        node_endpoints_rack: str | None
+                        node_endpoints_port, n = unpack_iB(buf, pos)
+                        if 0 < n < 0x80:
+                            node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        elif n == 0:
+                            node_endpoints_rack = None
+                            pos += 5
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        return ProduceResponse(responses, throttle_time_ms, node_endpoints), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+
+
+decode_produce_response_v11 = at_version(decode_produce_response_v10, 11)
+
+
+decode_produce_response_v12 = at_version(decode_produce_response_v10, 12)
+
+
+def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[ProduceResponse, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[TopicProduceResponse]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            responses_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            responses_partition_responses: list[PartitionProduceResponse]
+            if not 0 <= n * 33 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partition_responses")
+                raise ShortField("responses.partition_responses", n)
+            responses_partition_responses = []
+            for _ in repeat(None, n):
+                responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqB(buf, pos)
+                pos += 31
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
+                if not 0 <= n * 6 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("responses.partition_responses.record_errors")
+                    raise ShortField("responses.partition_responses.record_errors", n)
+                end = pos + n * 6
+                if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) <= 1 and buf[pos + 4 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
+                    responses_partition_responses_record_errors_string = "" if mark else None
+                    responses_partition_responses_record_errors = [BatchIndexAndErrorMessage(batch_index, responses_partition_responses_record_errors_string) for batch_index, in rows_ixx(buf[pos:end])]
+                    pos = end
+                else:
+                    responses_partition_responses_record_errors = []
+                    for _ in repeat(None, n):
+                        responses_partition_responses_record_errors_batch_index_error_message: str | None
+                        responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
+                        if 0 < n < 0x80:
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        elif n == 0:
+                            responses_partition_responses_record_errors_batch_index_error_message = None
+                            pos += 5
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
+                responses_partition_responses_error_message: str | None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
+                elif n == 0:
+                    responses_partition_responses_error_message = None
+                    pos += 1
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
+                if n:
+                    n, pos = read_uvarint(buf, pos - 1)
+                    for _ in repeat(None, n):
+                        tag, pos = read_uvarint(buf, pos)
+                        n, pos = read_uvarint(buf, pos)
+                        responses_partition_responses_tag_end = pos + n
+                        if responses_partition_responses_tag_end > len(buf):
+                            raise ShortField("responses.partition_responses.tagged fields", n)
+                        if tag == 0:
+                            responses_partition_responses_current_leader_leader_id, responses_partition_responses_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
+                            pos += 9
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            responses_partition_responses_current_leader = LeaderIdAndEpoch(responses_partition_responses_current_leader_leader_id, responses_partition_responses_current_leader_leader_epoch)
+                        else:
+                            pos = responses_partition_responses_tag_end
+                        if pos != responses_partition_responses_tag_end:
+                            raise BadField("responses.partition_responses.tagged fields", "a size is not that of its content")
+                responses_partition_responses.append(PartitionProduceResponse(responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, responses_partition_responses_record_errors, responses_partition_responses_error_message, responses_partition_responses_current_leader))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(TopicProduceResponse("", responses_topic_id, responses_partition_responses))
+        throttle_time_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        node_endpoints: list[NodeEndpoint] = []
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in repeat(None, n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    if not 0 <= n * 11 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("node_endpoints")
+                        raise ShortField("node_endpoints", n)
+                    node_endpoints = []
+                    for _ in repeat(None, n):
+                        node_endpoints_node_id, n = unpack_iB(buf, pos)
+                        if 0 < n < 0x80:
+                            node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            if n == 0:
+                                raise BadField("node_endpoints.host")
+                            node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                        node_endpoints_rack: str | None
+                        node_endpoints_port, n = unpack_iB(buf, pos)
+                        if 0 < n < 0x80:
+                            node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                        elif n == 0:
+                            node_endpoints_rack = None
+                            pos += 5
+                        else:
+                            n, pos = read_uvarint(buf, pos + 4)
+                            node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        return ProduceResponse(responses, throttle_time_ms, node_endpoints), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+
+
+def encode_produce_response_v3(msg: ProduceResponse, out: bytearray, version: int = 3) -> None:
+    start = len(out)
+    try:
+        if msg.node_endpoints:
+            raise not_in_version("node_endpoints")
+        responses = msg.responses
+        out += pack_i(len(responses))
+        for responses_item in responses:
+            raw = responses_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            responses_partition_responses = responses_item.partition_responses
+            out += pack_i(len(responses_partition_responses))
+            for responses_partition_responses_item in responses_partition_responses:
+                if responses_partition_responses_item.current_leader != LeaderIdAndEpoch():
+                    raise not_in_version("responses.partition_responses.current_leader")
+                out += pack_ihqq(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms)
+        out += pack_i(msg.throttle_time_ms)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceResponse", version) from error
+
+
+encode_produce_response_v4 = at_version(encode_produce_response_v3, 4)
+
+
+def encode_produce_response_v5(msg: ProduceResponse, out: bytearray, version: int = 5) -> None:
+    start = len(out)
+    try:
+        if msg.node_endpoints:
+            raise not_in_version("node_endpoints")
+        responses = msg.responses
+        out += pack_i(len(responses))
+        for responses_item in responses:
+            raw = responses_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            responses_partition_responses = responses_item.partition_responses
+            out += pack_i(len(responses_partition_responses))
+            for responses_partition_responses_item in responses_partition_responses:
+                if responses_partition_responses_item.current_leader != LeaderIdAndEpoch():
+                    raise not_in_version("responses.partition_responses.current_leader")
+                out += pack_ihqqq(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms, responses_partition_responses_item.log_start_offset)
+        out += pack_i(msg.throttle_time_ms)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceResponse", version) from error
+
+
+encode_produce_response_v6 = at_version(encode_produce_response_v5, 6)
+
+
+encode_produce_response_v7 = at_version(encode_produce_response_v5, 7)
+
+
+def encode_produce_response_v8(msg: ProduceResponse, out: bytearray, version: int = 8) -> None:
+    start = len(out)
+    try:
+        if msg.node_endpoints:
+            raise not_in_version("node_endpoints")
+        responses = msg.responses
+        out += pack_i(len(responses))
+        for responses_item in responses:
+            raw = responses_item.name.encode()
+            out += pack_h(len(raw))
+            out += raw
+            responses_partition_responses = responses_item.partition_responses
+            out += pack_i(len(responses_partition_responses))
+            for responses_partition_responses_item in responses_partition_responses:
+                if responses_partition_responses_item.current_leader != LeaderIdAndEpoch():
+                    raise not_in_version("responses.partition_responses.current_leader")
+                responses_partition_responses_record_errors = responses_partition_responses_item.record_errors
+                out += pack_ihqqqi(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms, responses_partition_responses_item.log_start_offset, len(responses_partition_responses_record_errors))
+                for responses_partition_responses_record_errors_item in responses_partition_responses_record_errors:
+                    text = responses_partition_responses_record_errors_item.batch_index_error_message
+                    if not text:
+                        out += pack_ih(responses_partition_responses_record_errors_item.batch_index, -1 if text is None else 0)
+                        continue
+                    text = responses_partition_responses_record_errors_item.batch_index_error_message
+                    if text is None:
+                        n, raw = -1, b""
+                    else:
+                        raw = text.encode()
+                        n = len(raw)
+                    out += pack_ih(responses_partition_responses_record_errors_item.batch_index, n)
+                    out += raw
+                text = responses_partition_responses_item.error_message
+                if text is None:
+                    n, raw = -1, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw)
+                out += pack_h(n)
+                out += raw
+        out += pack_i(msg.throttle_time_ms)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceResponse", version) from error
+
+
+def encode_produce_response_v9(msg: ProduceResponse, out: bytearray, version: int = 9) -> None:
+    start = len(out)
+    try:
+        if msg.node_endpoints:
+            raise not_in_version("node_endpoints")
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for responses_item in responses:
+            raw = responses_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            responses_partition_responses = responses_item.partition_responses
+            n = len(responses_partition_responses) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for responses_partition_responses_item in responses_partition_responses:
+                if responses_partition_responses_item.current_leader != LeaderIdAndEpoch():
+                    raise not_in_version("responses.partition_responses.current_leader")
+                responses_partition_responses_record_errors = responses_partition_responses_item.record_errors
+                n = len(responses_partition_responses_record_errors) + 1
+                if n < 0x80:
+                    out += pack_ihqqqB(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms, responses_partition_responses_item.log_start_offset, n)
+                else:
+                    out += pack_ihqqq(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms, responses_partition_responses_item.log_start_offset)
+                    out += write_uvarint(n)
+                for responses_partition_responses_record_errors_item in responses_partition_responses_record_errors:
+                    text = responses_partition_responses_record_errors_item.batch_index_error_message
+                    if not text:
+                        out += pack_iBx(responses_partition_responses_record_errors_item.batch_index, 0 if text is None else 1)
+                        continue
+                    text = responses_partition_responses_record_errors_item.batch_index_error_message
+                    if text is None:
+                        n, raw = 0, b""
+                    else:
+                        raw = text.encode()
+                        n = len(raw) + 1
+                    if n < 0x80:
+                        out += pack_iB(responses_partition_responses_record_errors_item.batch_index, n)
+                    else:
+                        out += pack_i(responses_partition_responses_record_errors_item.batch_index)
+                        out += write_string_size(n)
+                    out += raw
+                    out.append(0)
+                text = responses_partition_responses_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out += pack_ix(msg.throttle_time_ms)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceResponse", version) from error
+
+
+def encode_produce_response_v10(msg: ProduceResponse, out: bytearray, version: int = 10) -> None:
+    start = len(out)
+    try:
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for responses_item in responses:
+            raw = responses_item.name.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            responses_partition_responses = responses_item.partition_responses
+            n = len(responses_partition_responses) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for responses_partition_responses_item in responses_partition_responses:
+                responses_partition_responses_record_errors = responses_partition_responses_item.record_errors
+                n = len(responses_partition_responses_record_errors) + 1
+                if n < 0x80:
+                    out += pack_ihqqqB(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms, responses_partition_responses_item.log_start_offset, n)
+                else:
+                    out += pack_ihqqq(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms, responses_partition_responses_item.log_start_offset)
+                    out += write_uvarint(n)
+                for responses_partition_responses_record_errors_item in responses_partition_responses_record_errors:
+                    text = responses_partition_responses_record_errors_item.batch_index_error_message
+                    if not text:
+                        out += pack_iBx(responses_partition_responses_record_errors_item.batch_index, 0 if text is None else 1)
+                        continue
+                    text = responses_partition_responses_record_errors_item.batch_index_error_message
+                    if text is None:
+                        n, raw = 0, b""
+                    else:
+                        raw = text.encode()
+                        n = len(raw) + 1
+                    if n < 0x80:
+                        out += pack_iB(responses_partition_responses_record_errors_item.batch_index, n)
+                    else:
+                        out += pack_i(responses_partition_responses_record_errors_item.batch_index)
+                        out += write_string_size(n)
+                    out += raw
+                    out.append(0)
+                text = responses_partition_responses_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                responses_partition_responses_tag_count = 0
+                responses_partition_responses_tagged = bytearray()
+                if responses_partition_responses_item.current_leader != LeaderIdAndEpoch():
+                    responses_partition_responses_tag_count += 1
+                    responses_partition_responses_current_leader_content = bytearray()
+                    responses_partition_responses_current_leader = responses_partition_responses_item.current_leader
+                    responses_partition_responses_current_leader_content += pack_iix(responses_partition_responses_current_leader.leader_id, responses_partition_responses_current_leader.leader_epoch)
+                    responses_partition_responses_tagged.append(0)
+                    responses_partition_responses_tagged += write_uvarint(len(responses_partition_responses_current_leader_content))
+                    responses_partition_responses_tagged += responses_partition_responses_current_leader_content
+                out += write_uvarint(responses_partition_responses_tag_count)
+                out += responses_partition_responses_tagged
+            out.append(0)
+        out += pack_i(msg.throttle_time_ms)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.node_endpoints:
+            tag_count += 1
+            node_endpoints_content = bytearray()
+            node_endpoints = msg.node_endpoints
+            n = len(node_endpoints) + 1
+            if n < 0x80:
+                node_endpoints_content.append(n)
+            else:
+                node_endpoints_content += write_uvarint(n)
+            for node_endpoints_item in node_endpoints:
+                raw = node_endpoints_item.host.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    node_endpoints_content += pack_iB(node_endpoints_item.node_id, n)
+                else:
+                    node_endpoints_content += pack_i(node_endpoints_item.node_id)
+                    node_endpoints_content += write_string_size(n)
+                node_endpoints_content += raw
+                text = node_endpoints_item.rack
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    node_endpoints_content += pack_iB(node_endpoints_item.port, n)
+                else:
+                    node_endpoints_content += pack_i(node_endpoints_item.port)
+                    node_endpoints_content += write_string_size(n)
+                node_endpoints_content += raw
+                node_endpoints_content.append(0)
+            tagged.append(0)
+            tagged += write_uvarint(len(node_endpoints_content))
+            tagged += node_endpoints_content
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceResponse", version) from error
+
+
+encode_produce_response_v11 = at_version(encode_produce_response_v10, 11)
+
+
+encode_produce_response_v12 = at_version(encode_produce_response_v10, 12)
+
+
+def encode_produce_response_v13(msg: ProduceResponse, out: bytearray, version: int = 13) -> None:
+    start = len(out)
+    try:
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for responses_item in responses:
+            if len(responses_item.topic_id) != 16:
+                raise BadField("responses.topic_id", "a UUID has 16 bytes")
+            responses_partition_responses = responses_item.partition_responses
+            n = len(responses_partition_responses) + 1
+            if n < 0x80:
+                out += pack_uB(responses_item.topic_id, n)
+            else:
+                out += pack_u(responses_item.topic_id)
+                out += write_uvarint(n)
+            for responses_partition_responses_item in responses_partition_responses:
+                responses_partition_responses_record_errors = responses_partition_responses_item.record_errors
+                n = len(responses_partition_responses_record_errors) + 1
+                if n < 0x80:
+                    out += pack_ihqqqB(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms, responses_partition_responses_item.log_start_offset, n)
+                else:
+                    out += pack_ihqqq(responses_partition_responses_item.index, responses_partition_responses_item.error_code, responses_partition_responses_item.base_offset, responses_partition_responses_item.log_append_time_ms, responses_partition_responses_item.log_start_offset)
+                    out += write_uvarint(n)
+                for responses_partition_responses_record_errors_item in responses_partition_responses_record_errors:
+                    text = responses_partition_responses_record_errors_item.batch_index_error_message
+                    if not text:
+                        out += pack_iBx(responses_partition_responses_record_errors_item.batch_index, 0 if text is None else 1)
+                        continue
+                    text = responses_partition_responses_record_errors_item.batch_index_error_message
+                    if text is None:
+                        n, raw = 0, b""
+                    else:
+                        raw = text.encode()
+                        n = len(raw) + 1
+                    if n < 0x80:
+                        out += pack_iB(responses_partition_responses_record_errors_item.batch_index, n)
+                    else:
+                        out += pack_i(responses_partition_responses_record_errors_item.batch_index)
+                        out += write_string_size(n)
+                    out += raw
+                    out.append(0)
+                text = responses_partition_responses_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                responses_partition_responses_tag_count = 0
+                responses_partition_responses_tagged = bytearray()
+                if responses_partition_responses_item.current_leader != LeaderIdAndEpoch():
+                    responses_partition_responses_tag_count += 1
+                    responses_partition_responses_current_leader_content = bytearray()
+                    responses_partition_responses_current_leader = responses_partition_responses_item.current_leader
+                    responses_partition_responses_current_leader_content += pack_iix(responses_partition_responses_current_leader.leader_id, responses_partition_responses_current_leader.leader_epoch)
+                    responses_partition_responses_tagged.append(0)
+                    responses_partition_responses_tagged += write_uvarint(len(responses_partition_responses_current_leader_content))
+                    responses_partition_responses_tagged += responses_partition_responses_current_leader_content
+                out += write_uvarint(responses_partition_responses_tag_count)
+                out += responses_partition_responses_tagged
+            out.append(0)
+        out += pack_i(msg.throttle_time_ms)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.node_endpoints:
+            tag_count += 1
+            node_endpoints_content = bytearray()
+            node_endpoints = msg.node_endpoints
+            n = len(node_endpoints) + 1
+            if n < 0x80:
+                node_endpoints_content.append(n)
+            else:
+                node_endpoints_content += write_uvarint(n)
+            for node_endpoints_item in node_endpoints:
+                raw = node_endpoints_item.host.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    node_endpoints_content += pack_iB(node_endpoints_item.node_id, n)
+                else:
+                    node_endpoints_content += pack_i(node_endpoints_item.node_id)
+                    node_endpoints_content += write_string_size(n)
+                node_endpoints_content += raw
+                text = node_endpoints_item.rack
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    node_endpoints_content += pack_iB(node_endpoints_item.port, n)
+                else:
+                    node_endpoints_content += pack_i(node_endpoints_item.port)
+                    node_endpoints_content += write_string_size(n)
+                node_endpoints_content += raw
+                node_endpoints_content.append(0)
+            tagged.append(0)
+            tagged += write_uvarint(len(node_endpoints_content))
+            tagged += node_endpoints_content
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProduceResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    ProduceRequest: {
+        3: decode_produce_request_v3,
+        4: decode_produce_request_v4,
+        5: decode_produce_request_v5,
+        6: decode_produce_request_v6,
+        7: decode_produce_request_v7,
+        8: decode_produce_request_v8,
+        9: decode_produce_request_v9,
+        10: decode_produce_request_v10,
+        11: decode_produce_request_v11,
+        12: decode_produce_request_v12,
+        13: decode_produce_request_v13,
+    },
+    ProduceResponse: {
+        3: decode_produce_response_v3,
+        4: decode_produce_response_v4,
+        5: decode_produce_response_v5,
+        6: decode_produce_response_v6,
+        7: decode_produce_response_v7,
+        8: decode_produce_response_v8,
+        9: decode_produce_response_v9,
+        10: decode_produce_response_v10,
+        11: decode_produce_response_v11,
+        12: decode_produce_response_v12,
+        13: decode_produce_response_v13,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    ProduceRequest: {
+        3: encode_produce_request_v3,
+        4: encode_produce_request_v4,
+        5: encode_produce_request_v5,
+        6: encode_produce_request_v6,
+        7: encode_produce_request_v7,
+        8: encode_produce_request_v8,
+        9: encode_produce_request_v9,
+        10: encode_produce_request_v10,
+        11: encode_produce_request_v11,
+        12: encode_produce_request_v12,
+        13: encode_produce_request_v13,
+    },
+    ProduceResponse: {
+        3: encode_produce_response_v3,
+        4: encode_produce_response_v4,
+        5: encode_produce_response_v5,
+        6: encode_produce_response_v6,
+        7: encode_produce_response_v7,
+        8: encode_produce_response_v8,
+        9: encode_produce_response_v9,
+        10: encode_produce_response_v10,
+        11: encode_produce_response_v11,
+        12: encode_produce_response_v12,
+        13: encode_produce_response_v13,
+    },
+}

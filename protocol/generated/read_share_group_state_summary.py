@@ -1,0 +1,384 @@
+"""Codecs of protocol/messages/read_share_group_state_summary.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat, starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.read_share_group_state_summary import (
+    PartitionData,
+    PartitionResult,
+    ReadShareGroupStateSummaryRequest,
+    ReadShareGroupStateSummaryResponse,
+    ReadStateSummaryData,
+    ReadStateSummaryResult,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_u = Struct(">16s").pack
+pack_uB = Struct(">16sB").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ihBiiqix = Struct(">ihBiiqix").pack
+pack_ihBiiqx = Struct(">ihBiiqx").pack
+pack_iiqix = Struct(">iiqix").pack
+pack_iiqx = Struct(">iiqx").pack
+pack_iix = Struct(">iix").pack
+rows_ihxiiqix = Struct(">ihxiiqix").iter_unpack
+rows_ihxiiqx = Struct(">ihxiiqx").iter_unpack
+rows_iix = Struct(">iix").iter_unpack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_iiB = Struct(">iiB").unpack_from
+unpack_iiqB = Struct(">iiqB").unpack_from
+unpack_iiqiB = Struct(">iiqiB").unpack_from
+
+
+def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ReadShareGroupStateSummaryRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[ReadStateSummaryData]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            topics_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[PartitionData]
+            if not 0 <= n * 9 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
+                raise ShortField("topics.partitions", n)
+            end = pos + n * 9
+            if buf[pos + 8 : end : 9].count(0) == n:
+                topics_partitions = list(starmap(PartitionData, rows_iix(buf[pos:end])))
+                pos = end
+            else:
+                topics_partitions = []
+                for _ in repeat(None, n):
+                    topics_partitions_partition, topics_partitions_leader_epoch, n = unpack_iiB(buf, pos)
+                    pos += 9
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions.append(PartitionData(topics_partitions_partition, topics_partitions_leader_epoch))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(ReadStateSummaryData(topics_topic_id, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ReadShareGroupStateSummaryRequest(group_id, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ReadShareGroupStateSummaryRequest", version, buf, pos) from None
+
+
+decode_read_share_group_state_summary_request_v1 = at_version(decode_read_share_group_state_summary_request_v0, 1)
+
+
+def encode_read_share_group_state_summary_request_v0(msg: ReadShareGroupStateSummaryRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(topics_item.topic_id, n)
+            else:
+                out += pack_u(topics_item.topic_id)
+                out += write_uvarint(n)
+            out += b"".join([pack_iix(topics_partitions_item.partition, topics_partitions_item.leader_epoch) for topics_partitions_item in topics_partitions])
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ReadShareGroupStateSummaryRequest", version) from error
+
+
+encode_read_share_group_state_summary_request_v1 = at_version(encode_read_share_group_state_summary_request_v0, 1)
+
+
+def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ReadShareGroupStateSummaryResponse, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        results: list[ReadStateSummaryResult]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("results")
+            raise ShortField("results", n)
+        results = []
+        for _ in repeat(None, n):
+            results_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            results_partitions: list[PartitionResult]
+            if not 0 <= n * 24 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("results.partitions")
+                raise ShortField("results.partitions", n)
+            end = pos + n * 24
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 6]) <= 1 and buf[pos + 6 : end : 24].count(mark) == n and buf[pos + 23 : end : 24].count(0) == n:
+                results_partitions_string = "" if mark else None
+                results_partitions = [PartitionResult(partition, error_code, results_partitions_string, state_epoch, leader_epoch, start_offset) for partition, error_code, state_epoch, leader_epoch, start_offset in rows_ihxiiqx(buf[pos:end])]
+                pos = end
+            else:
+                results_partitions = []
+                for _ in repeat(None, n):
+                    results_partitions_error_message: str | None
+                    results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
+                    if 0 < n < 0x80:
+                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+                    elif n == 0:
+                        results_partitions_error_message = None
+                        pos += 7
+                    else:
+                        n, pos = read_uvarint(buf, pos + 6)
+                        results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, n = unpack_iiqB(buf, pos)
+                    pos += 17
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    results_partitions.append(PartitionResult(results_partitions_partition, results_partitions_error_code, results_partitions_error_message, results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            results.append(ReadStateSummaryResult(results_topic_id, results_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ReadShareGroupStateSummaryResponse(results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ReadShareGroupStateSummaryResponse", version, buf, pos) from None
+
+
+def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ReadShareGroupStateSummaryResponse, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        results: list[ReadStateSummaryResult]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("results")
+            raise ShortField("results", n)
+        results = []
+        for _ in repeat(None, n):
+            results_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            results_partitions: list[PartitionResult]
+            if not 0 <= n * 28 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("results.partitions")
+                raise ShortField("results.partitions", n)
+            end = pos + n * 28
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 6]) <= 1 and buf[pos + 6 : end : 28].count(mark) == n and buf[pos + 27 : end : 28].count(0) == n:
+                results_partitions_string = "" if mark else None
+                results_partitions = [PartitionResult(partition, error_code, results_partitions_string, state_epoch, leader_epoch, start_offset, delivery_complete_count) for partition, error_code, state_epoch, leader_epoch, start_offset, delivery_complete_count in rows_ihxiiqix(buf[pos:end])]
+                pos = end
+            else:
+                results_partitions = []
+                for _ in repeat(None, n):
+                    results_partitions_error_message: str | None
+                    results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
+                    if 0 < n < 0x80:
+                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+                    elif n == 0:
+                        results_partitions_error_message = None
+                        pos += 7
+                    else:
+                        n, pos = read_uvarint(buf, pos + 6)
+                        results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, results_partitions_delivery_complete_count, n = unpack_iiqiB(buf, pos)
+                    pos += 21
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    results_partitions.append(PartitionResult(results_partitions_partition, results_partitions_error_code, results_partitions_error_message, results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, results_partitions_delivery_complete_count))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            results.append(ReadStateSummaryResult(results_topic_id, results_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ReadShareGroupStateSummaryResponse(results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ReadShareGroupStateSummaryResponse", version, buf, pos) from None
+
+
+def encode_read_share_group_state_summary_response_v0(msg: ReadShareGroupStateSummaryResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        results = msg.results
+        n = len(results) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for results_item in results:
+            if len(results_item.topic_id) != 16:
+                raise BadField("results.topic_id", "a UUID has 16 bytes")
+            results_partitions = results_item.partitions
+            n = len(results_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(results_item.topic_id, n)
+            else:
+                out += pack_u(results_item.topic_id)
+                out += write_uvarint(n)
+            for results_partitions_item in results_partitions:
+                text = results_partitions_item.error_message
+                if not text:
+                    out += pack_ihBiiqx(results_partitions_item.partition, results_partitions_item.error_code, 0 if text is None else 1, results_partitions_item.state_epoch, results_partitions_item.leader_epoch, results_partitions_item.start_offset)
+                    continue
+                text = results_partitions_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_ihB(results_partitions_item.partition, results_partitions_item.error_code, n)
+                else:
+                    out += pack_ih(results_partitions_item.partition, results_partitions_item.error_code)
+                    out += write_string_size(n)
+                out += raw
+                out += pack_iiqx(results_partitions_item.state_epoch, results_partitions_item.leader_epoch, results_partitions_item.start_offset)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ReadShareGroupStateSummaryResponse", version) from error
+
+
+def encode_read_share_group_state_summary_response_v1(msg: ReadShareGroupStateSummaryResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        results = msg.results
+        n = len(results) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for results_item in results:
+            if len(results_item.topic_id) != 16:
+                raise BadField("results.topic_id", "a UUID has 16 bytes")
+            results_partitions = results_item.partitions
+            n = len(results_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(results_item.topic_id, n)
+            else:
+                out += pack_u(results_item.topic_id)
+                out += write_uvarint(n)
+            for results_partitions_item in results_partitions:
+                text = results_partitions_item.error_message
+                if not text:
+                    out += pack_ihBiiqix(results_partitions_item.partition, results_partitions_item.error_code, 0 if text is None else 1, results_partitions_item.state_epoch, results_partitions_item.leader_epoch, results_partitions_item.start_offset, results_partitions_item.delivery_complete_count)
+                    continue
+                text = results_partitions_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_ihB(results_partitions_item.partition, results_partitions_item.error_code, n)
+                else:
+                    out += pack_ih(results_partitions_item.partition, results_partitions_item.error_code)
+                    out += write_string_size(n)
+                out += raw
+                out += pack_iiqix(results_partitions_item.state_epoch, results_partitions_item.leader_epoch, results_partitions_item.start_offset, results_partitions_item.delivery_complete_count)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ReadShareGroupStateSummaryResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    ReadShareGroupStateSummaryRequest: {
+        0: decode_read_share_group_state_summary_request_v0,
+        1: decode_read_share_group_state_summary_request_v1,
+    },
+    ReadShareGroupStateSummaryResponse: {
+        0: decode_read_share_group_state_summary_response_v0,
+        1: decode_read_share_group_state_summary_response_v1,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    ReadShareGroupStateSummaryRequest: {
+        0: encode_read_share_group_state_summary_request_v0,
+        1: encode_read_share_group_state_summary_request_v1,
+    },
+    ReadShareGroupStateSummaryResponse: {
+        0: encode_read_share_group_state_summary_response_v0,
+        1: encode_read_share_group_state_summary_response_v1,
+    },
+}

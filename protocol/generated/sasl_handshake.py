@@ -1,0 +1,116 @@
+"""Codecs of protocol/messages/sasl_handshake.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, ShortField, at_version, decode_failure, encode_failure
+
+pack_h = Struct(">h").pack
+pack_hi = Struct(">hi").pack
+unpack_h = Struct(">h").unpack_from
+unpack_hi = Struct(">hi").unpack_from
+
+
+def decode_sasl_handshake_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SaslHandshakeRequest, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("mechanism")
+        mechanism = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return SaslHandshakeRequest(mechanism), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "SaslHandshakeRequest", version, buf, pos) from None
+
+
+decode_sasl_handshake_request_v1 = at_version(decode_sasl_handshake_request_v0, 1)
+
+
+def encode_sasl_handshake_request_v0(msg: SaslHandshakeRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.mechanism.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "SaslHandshakeRequest", version) from error
+
+
+encode_sasl_handshake_request_v1 = at_version(encode_sasl_handshake_request_v0, 1)
+
+
+def decode_sasl_handshake_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SaslHandshakeResponse, int]:
+    n: int
+    try:
+        error_code, n = unpack_hi(buf, pos)
+        pos += 6
+        mechanisms: list[str]
+        if not 0 <= n * 2 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("mechanisms")
+            raise ShortField("mechanisms", n)
+        mechanisms = []
+        for _ in repeat(None, n):
+            (n,) = unpack_h(buf, pos)
+            if n < 0:
+                raise BadField("mechanisms.item")
+            mechanisms_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            mechanisms.append(mechanisms_item)
+        if pos > len(buf):
+            raise IndexError
+        return SaslHandshakeResponse(error_code, mechanisms), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "SaslHandshakeResponse", version, buf, pos) from None
+
+
+decode_sasl_handshake_response_v1 = at_version(decode_sasl_handshake_response_v0, 1)
+
+
+def encode_sasl_handshake_response_v0(msg: SaslHandshakeResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        mechanisms = msg.mechanisms
+        out += pack_hi(msg.error_code, len(mechanisms))
+        for mechanisms_item in mechanisms:
+            raw = mechanisms_item.encode()
+            out += pack_h(len(raw))
+            out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "SaslHandshakeResponse", version) from error
+
+
+encode_sasl_handshake_response_v1 = at_version(encode_sasl_handshake_response_v0, 1)
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    SaslHandshakeRequest: {
+        0: decode_sasl_handshake_request_v0,
+        1: decode_sasl_handshake_request_v1,
+    },
+    SaslHandshakeResponse: {
+        0: decode_sasl_handshake_response_v0,
+        1: decode_sasl_handshake_response_v1,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    SaslHandshakeRequest: {
+        0: encode_sasl_handshake_request_v0,
+        1: encode_sasl_handshake_request_v1,
+    },
+    SaslHandshakeResponse: {
+        0: encode_sasl_handshake_response_v0,
+        1: encode_sasl_handshake_response_v1,
+    },
+}

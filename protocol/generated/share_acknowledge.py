@@ -1,0 +1,777 @@
+"""Codecs of protocol/messages/share_acknowledge.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.share_acknowledge import (
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    AcknowledgementBatch,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+    ShareAcknowledgeTopicResponse,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    not_in_version,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_u = Struct(">16s").pack
+pack_uB = Struct(">16sB").pack
+pack_i = Struct(">i").pack
+pack_iz = Struct(">i?").pack
+pack_izB = Struct(">i?B").pack
+pack_iB = Struct(">iB").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_iixx = Struct(">iixx").pack
+pack_qq = Struct(">qq").pack
+pack_qqB = Struct(">qqB").pack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_izB = Struct(">i?B").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_iiB = Struct(">iiB").unpack_from
+unpack_qqB = Struct(">qqB").unpack_from
+
+
+def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareAcknowledgeRequest, int]:
+    n: int
+    try:
+        group_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        member_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            member_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        share_session_epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[AcknowledgeTopic]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            topics_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[AcknowledgePartition]
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
+                raise ShortField("topics.partitions", n)
+            topics_partitions = []
+            for _ in repeat(None, n):
+                topics_partitions_partition_index, n = unpack_iB(buf, pos)
+                pos += 5
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topics_partitions_acknowledgement_batches: list[AcknowledgementBatch]
+                if not 0 <= n * 18 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.acknowledgement_batches")
+                    raise ShortField("topics.partitions.acknowledgement_batches", n)
+                topics_partitions_acknowledgement_batches = []
+                for _ in repeat(None, n):
+                    topics_partitions_acknowledgement_batches_first_offset, topics_partitions_acknowledgement_batches_last_offset, n = unpack_qqB(buf, pos)
+                    pos += 17
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    topics_partitions_acknowledgement_batches_acknowledge_types: list[int]
+                    if not 0 <= n <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
+                        raise ShortField("topics.partitions.acknowledgement_batches.acknowledge_types", n)
+                    topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
+                    pos += n * 1
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions_acknowledgement_batches.append(AcknowledgementBatch(topics_partitions_acknowledgement_batches_first_offset, topics_partitions_acknowledgement_batches_last_offset, topics_partitions_acknowledgement_batches_acknowledge_types))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topics_partitions.append(AcknowledgePartition(topics_partitions_partition_index, topics_partitions_acknowledgement_batches))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(AcknowledgeTopic(topics_topic_id, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ShareAcknowledgeRequest(group_id, member_id, share_session_epoch, False, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ShareAcknowledgeRequest", version, buf, pos) from None
+
+
+def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ShareAcknowledgeRequest, int]:
+    n: int
+    try:
+        group_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            group_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        member_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            member_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        share_session_epoch, is_renew_ack, n = unpack_izB(buf, pos)
+        pos += 6
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[AcknowledgeTopic]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            topics_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[AcknowledgePartition]
+            if not 0 <= n * 6 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
+                raise ShortField("topics.partitions", n)
+            topics_partitions = []
+            for _ in repeat(None, n):
+                topics_partitions_partition_index, n = unpack_iB(buf, pos)
+                pos += 5
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topics_partitions_acknowledgement_batches: list[AcknowledgementBatch]
+                if not 0 <= n * 18 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.acknowledgement_batches")
+                    raise ShortField("topics.partitions.acknowledgement_batches", n)
+                topics_partitions_acknowledgement_batches = []
+                for _ in repeat(None, n):
+                    topics_partitions_acknowledgement_batches_first_offset, topics_partitions_acknowledgement_batches_last_offset, n = unpack_qqB(buf, pos)
+                    pos += 17
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    topics_partitions_acknowledgement_batches_acknowledge_types: list[int]
+                    if not 0 <= n <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
+                        raise ShortField("topics.partitions.acknowledgement_batches.acknowledge_types", n)
+                    topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
+                    pos += n * 1
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_partitions_acknowledgement_batches.append(AcknowledgementBatch(topics_partitions_acknowledgement_batches_first_offset, topics_partitions_acknowledgement_batches_last_offset, topics_partitions_acknowledgement_batches_acknowledge_types))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topics_partitions.append(AcknowledgePartition(topics_partitions_partition_index, topics_partitions_acknowledgement_batches))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(AcknowledgeTopic(topics_topic_id, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ShareAcknowledgeRequest(group_id, member_id, share_session_epoch, is_renew_ack, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ShareAcknowledgeRequest", version, buf, pos) from None
+
+
+def encode_share_acknowledge_request_v1(msg: ShareAcknowledgeRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        if msg.is_renew_ack:
+            raise not_in_version("is_renew_ack")
+        text = msg.group_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        text = msg.member_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_iB(msg.share_session_epoch, n)
+        else:
+            out += pack_i(msg.share_session_epoch)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(topics_item.topic_id, n)
+            else:
+                out += pack_u(topics_item.topic_id)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_acknowledgement_batches = topics_partitions_item.acknowledgement_batches
+                n = len(topics_partitions_acknowledgement_batches) + 1
+                if n < 0x80:
+                    out += pack_iB(topics_partitions_item.partition_index, n)
+                else:
+                    out += pack_i(topics_partitions_item.partition_index)
+                    out += write_uvarint(n)
+                for topics_partitions_acknowledgement_batches_item in topics_partitions_acknowledgement_batches:
+                    topics_partitions_acknowledgement_batches_acknowledge_types = topics_partitions_acknowledgement_batches_item.acknowledge_types
+                    n = len(topics_partitions_acknowledgement_batches_acknowledge_types) + 1
+                    if n < 0x80:
+                        out += pack_qqB(topics_partitions_acknowledgement_batches_item.first_offset, topics_partitions_acknowledgement_batches_item.last_offset, n)
+                    else:
+                        out += pack_qq(topics_partitions_acknowledgement_batches_item.first_offset, topics_partitions_acknowledgement_batches_item.last_offset)
+                        out += write_uvarint(n)
+                    out += pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
+                    out.append(0)
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ShareAcknowledgeRequest", version) from error
+
+
+def encode_share_acknowledge_request_v2(msg: ShareAcknowledgeRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        text = msg.group_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        text = msg.member_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out += pack_izB(msg.share_session_epoch, msg.is_renew_ack, n)
+        else:
+            out += pack_iz(msg.share_session_epoch, msg.is_renew_ack)
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(topics_item.topic_id, n)
+            else:
+                out += pack_u(topics_item.topic_id)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_acknowledgement_batches = topics_partitions_item.acknowledgement_batches
+                n = len(topics_partitions_acknowledgement_batches) + 1
+                if n < 0x80:
+                    out += pack_iB(topics_partitions_item.partition_index, n)
+                else:
+                    out += pack_i(topics_partitions_item.partition_index)
+                    out += write_uvarint(n)
+                for topics_partitions_acknowledgement_batches_item in topics_partitions_acknowledgement_batches:
+                    topics_partitions_acknowledgement_batches_acknowledge_types = topics_partitions_acknowledgement_batches_item.acknowledge_types
+                    n = len(topics_partitions_acknowledgement_batches_acknowledge_types) + 1
+                    if n < 0x80:
+                        out += pack_qqB(topics_partitions_acknowledgement_batches_item.first_offset, topics_partitions_acknowledgement_batches_item.last_offset, n)
+                    else:
+                        out += pack_qq(topics_partitions_acknowledgement_batches_item.first_offset, topics_partitions_acknowledgement_batches_item.last_offset)
+                        out += write_uvarint(n)
+                    out += pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
+                    out.append(0)
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ShareAcknowledgeRequest", version) from error
+
+
+def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareAcknowledgeResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[ShareAcknowledgeTopicResponse]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            responses_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            responses_partitions: list[PartitionData]
+            if not 0 <= n * 17 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
+                raise ShortField("responses.partitions", n)
+            responses_partitions = []
+            for _ in repeat(None, n):
+                responses_partitions_error_message: str | None
+                responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
+                if 0 < n < 0x80:
+                    responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+                elif n == 0:
+                    responses_partitions_error_message = None
+                    pos += 7
+                else:
+                    n, pos = read_uvarint(buf, pos + 6)
+                    responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
+                pos += 9
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_error_message, LeaderIdAndEpoch(responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch)))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(ShareAcknowledgeTopicResponse(responses_topic_id, responses_partitions))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        node_endpoints: list[NodeEndpoint]
+        if not 0 <= n * 11 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("node_endpoints")
+            raise ShortField("node_endpoints", n)
+        node_endpoints = []
+        for _ in repeat(None, n):
+            node_endpoints_node_id, n = unpack_iB(buf, pos)
+            if 0 < n < 0x80:
+                node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                if n == 0:
+                    raise BadField("node_endpoints.host")
+                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+            node_endpoints_rack: str | None
+            node_endpoints_port, n = unpack_iB(buf, pos)
+            if 0 < n < 0x80:
+                node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            elif n == 0:
+                node_endpoints_rack = None
+                pos += 5
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ShareAcknowledgeResponse(throttle_time_ms, error_code, error_message, 0, responses, node_endpoints), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ShareAcknowledgeResponse", version, buf, pos) from None
+
+
+def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ShareAcknowledgeResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        acquisition_lock_timeout_ms, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        responses: list[ShareAcknowledgeTopicResponse]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("responses")
+            raise ShortField("responses", n)
+        responses = []
+        for _ in repeat(None, n):
+            responses_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            responses_partitions: list[PartitionData]
+            if not 0 <= n * 17 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("responses.partitions")
+                raise ShortField("responses.partitions", n)
+            responses_partitions = []
+            for _ in repeat(None, n):
+                responses_partitions_error_message: str | None
+                responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
+                if 0 < n < 0x80:
+                    responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+                elif n == 0:
+                    responses_partitions_error_message = None
+                    pos += 7
+                else:
+                    n, pos = read_uvarint(buf, pos + 6)
+                    responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
+                pos += 9
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_error_message, LeaderIdAndEpoch(responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch)))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            responses.append(ShareAcknowledgeTopicResponse(responses_topic_id, responses_partitions))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        node_endpoints: list[NodeEndpoint]
+        if not 0 <= n * 11 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("node_endpoints")
+            raise ShortField("node_endpoints", n)
+        node_endpoints = []
+        for _ in repeat(None, n):
+            node_endpoints_node_id, n = unpack_iB(buf, pos)
+            if 0 < n < 0x80:
+                node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                if n == 0:
+                    raise BadField("node_endpoints.host")
+                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+            node_endpoints_rack: str | None
+            node_endpoints_port, n = unpack_iB(buf, pos)
+            if 0 < n < 0x80:
+                node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+            elif n == 0:
+                node_endpoints_rack = None
+                pos += 5
+            else:
+                n, pos = read_uvarint(buf, pos + 4)
+                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ShareAcknowledgeResponse(throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "ShareAcknowledgeResponse", version, buf, pos) from None
+
+
+def encode_share_acknowledge_response_v1(msg: ShareAcknowledgeResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_string_size(n)
+        out += raw
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for responses_item in responses:
+            if len(responses_item.topic_id) != 16:
+                raise BadField("responses.topic_id", "a UUID has 16 bytes")
+            responses_partitions = responses_item.partitions
+            n = len(responses_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(responses_item.topic_id, n)
+            else:
+                out += pack_u(responses_item.topic_id)
+                out += write_uvarint(n)
+            for responses_partitions_item in responses_partitions:
+                text = responses_partitions_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_ihB(responses_partitions_item.partition_index, responses_partitions_item.error_code, n)
+                else:
+                    out += pack_ih(responses_partitions_item.partition_index, responses_partitions_item.error_code)
+                    out += write_string_size(n)
+                out += raw
+                responses_partitions_current_leader = responses_partitions_item.current_leader
+                out += pack_iixx(responses_partitions_current_leader.leader_id, responses_partitions_current_leader.leader_epoch)
+            out.append(0)
+        node_endpoints = msg.node_endpoints
+        n = len(node_endpoints) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for node_endpoints_item in node_endpoints:
+            raw = node_endpoints_item.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(node_endpoints_item.node_id, n)
+            else:
+                out += pack_i(node_endpoints_item.node_id)
+                out += write_string_size(n)
+            out += raw
+            text = node_endpoints_item.rack
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(node_endpoints_item.port, n)
+            else:
+                out += pack_i(node_endpoints_item.port)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ShareAcknowledgeResponse", version) from error
+
+
+def encode_share_acknowledge_response_v2(msg: ShareAcknowledgeResponse, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_string_size(n)
+        out += raw
+        responses = msg.responses
+        n = len(responses) + 1
+        if n < 0x80:
+            out += pack_iB(msg.acquisition_lock_timeout_ms, n)
+        else:
+            out += pack_i(msg.acquisition_lock_timeout_ms)
+            out += write_uvarint(n)
+        for responses_item in responses:
+            if len(responses_item.topic_id) != 16:
+                raise BadField("responses.topic_id", "a UUID has 16 bytes")
+            responses_partitions = responses_item.partitions
+            n = len(responses_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(responses_item.topic_id, n)
+            else:
+                out += pack_u(responses_item.topic_id)
+                out += write_uvarint(n)
+            for responses_partitions_item in responses_partitions:
+                text = responses_partitions_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_ihB(responses_partitions_item.partition_index, responses_partitions_item.error_code, n)
+                else:
+                    out += pack_ih(responses_partitions_item.partition_index, responses_partitions_item.error_code)
+                    out += write_string_size(n)
+                out += raw
+                responses_partitions_current_leader = responses_partitions_item.current_leader
+                out += pack_iixx(responses_partitions_current_leader.leader_id, responses_partitions_current_leader.leader_epoch)
+            out.append(0)
+        node_endpoints = msg.node_endpoints
+        n = len(node_endpoints) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for node_endpoints_item in node_endpoints:
+            raw = node_endpoints_item.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(node_endpoints_item.node_id, n)
+            else:
+                out += pack_i(node_endpoints_item.node_id)
+                out += write_string_size(n)
+            out += raw
+            text = node_endpoints_item.rack
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out += pack_iB(node_endpoints_item.port, n)
+            else:
+                out += pack_i(node_endpoints_item.port)
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ShareAcknowledgeResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    ShareAcknowledgeRequest: {
+        1: decode_share_acknowledge_request_v1,
+        2: decode_share_acknowledge_request_v2,
+    },
+    ShareAcknowledgeResponse: {
+        1: decode_share_acknowledge_response_v1,
+        2: decode_share_acknowledge_response_v2,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    ShareAcknowledgeRequest: {
+        1: encode_share_acknowledge_request_v1,
+        2: encode_share_acknowledge_request_v2,
+    },
+    ShareAcknowledgeResponse: {
+        1: encode_share_acknowledge_response_v1,
+        2: encode_share_acknowledge_response_v2,
+    },
+}

@@ -1,0 +1,1492 @@
+"""Codecs of protocol/messages/streams_group_heartbeat.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat, starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.streams_group_heartbeat import (
+    CopartitionGroup,
+    Endpoint,
+    EndpointToPartitions,
+    KeyValue,
+    Status,
+    StreamsGroupHeartbeatRequest,
+    StreamsGroupHeartbeatResponse,
+    Subtopology,
+    TaskIds,
+    TaskOffset,
+    TopicInfo,
+    TopicPartition,
+    Topology,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_zx = Struct(">?x").pack
+pack_Biqx = Struct(">Biqx").pack
+pack_Hx = Struct(">Hx").pack
+pack_HxB = Struct(">HxB").pack
+pack_b = Struct(">b").pack
+pack_bB = Struct(">bB").pack
+pack_bBx = Struct(">bBx").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ib = Struct(">ib").pack
+pack_ibi = Struct(">ibi").pack
+pack_ibiB = Struct(">ibiB").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ii = Struct(">ii").pack
+pack_iiB = Struct(">iiB").pack
+pack_iiii = Struct(">iiii").pack
+pack_iiiiB = Struct(">iiiiB").pack
+pack_iiiix = Struct(">iiiix").pack
+pack_iqx = Struct(">iqx").pack
+pack_ix = Struct(">ix").pack
+rows_bxx = Struct(">bxx").iter_unpack
+rows_xiqx = Struct(">xiqx").iter_unpack
+unpack_zB = Struct(">?B").unpack_from
+unpack_HB = Struct(">HB").unpack_from
+unpack_b = Struct(">b").unpack_from
+unpack_bB = Struct(">bB").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ib = Struct(">ib").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_iiB = Struct(">iiB").unpack_from
+unpack_iiiiB = Struct(">iiiiB").unpack_from
+unpack_iqB = Struct(">iqB").unpack_from
+
+
+def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupHeartbeatRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        if 0 < n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        instance_id: str | None
+        member_epoch, endpoint_information_epoch, n = unpack_iiB(buf, pos)
+        if 0 < n < 0x80:
+            instance_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
+        elif n == 0:
+            instance_id = None
+            pos += 9
+        else:
+            n, pos = read_uvarint(buf, pos + 8)
+            instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        rack_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            rack_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        rebalance_timeout_ms, n = unpack_ib(buf, pos)
+        pos += 5
+        topology: Topology | None = None
+        if n >= 0:
+            topology_epoch, n = unpack_iB(buf, pos)
+            pos += 5
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topology_subtopologies: list[Subtopology]
+            if not 0 <= n * 8 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topology.subtopologies")
+                raise ShortField("topology.subtopologies", n)
+            topology_subtopologies = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    topology_subtopologies_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("topology.subtopologies.subtopology_id")
+                    topology_subtopologies_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topology_subtopologies_source_topics: list[str]
+                if not 0 <= n <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topology.subtopologies.source_topics")
+                    raise ShortField("topology.subtopologies.source_topics", n)
+                topology_subtopologies_source_topics = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        topology_subtopologies_source_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("topology.subtopologies.source_topics.item")
+                        topology_subtopologies_source_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                    topology_subtopologies_source_topics.append(topology_subtopologies_source_topics_item)
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topology_subtopologies_source_topic_regex: list[str]
+                if not 0 <= n <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topology.subtopologies.source_topic_regex")
+                    raise ShortField("topology.subtopologies.source_topic_regex", n)
+                topology_subtopologies_source_topic_regex = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        topology_subtopologies_source_topic_regex_item = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("topology.subtopologies.source_topic_regex.item")
+                        topology_subtopologies_source_topic_regex_item = buf[pos : (pos := pos + n - 1)].decode()
+                    topology_subtopologies_source_topic_regex.append(topology_subtopologies_source_topic_regex_item)
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topology_subtopologies_state_changelog_topics: list[TopicInfo]
+                if not 0 <= n * 9 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topology.subtopologies.state_changelog_topics")
+                    raise ShortField("topology.subtopologies.state_changelog_topics", n)
+                topology_subtopologies_state_changelog_topics = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        topology_subtopologies_state_changelog_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("topology.subtopologies.state_changelog_topics.name")
+                        topology_subtopologies_state_changelog_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    topology_subtopologies_state_changelog_topics_partitions, topology_subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
+                    pos += 7
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    topology_subtopologies_state_changelog_topics_topic_configs: list[KeyValue]
+                    if not 0 <= n * 3 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("topology.subtopologies.state_changelog_topics.topic_configs")
+                        raise ShortField("topology.subtopologies.state_changelog_topics.topic_configs", n)
+                    topology_subtopologies_state_changelog_topics_topic_configs = []
+                    for _ in repeat(None, n):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_uvarint(buf, pos)
+                            if n == 0:
+                                raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.key")
+                            topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_uvarint(buf, pos)
+                            if n == 0:
+                                raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.value")
+                            topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        topology_subtopologies_state_changelog_topics_topic_configs.append(KeyValue(topology_subtopologies_state_changelog_topics_topic_configs_key, topology_subtopologies_state_changelog_topics_topic_configs_value))
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topology_subtopologies_state_changelog_topics.append(TopicInfo(topology_subtopologies_state_changelog_topics_name, topology_subtopologies_state_changelog_topics_partitions, topology_subtopologies_state_changelog_topics_replication_factor, topology_subtopologies_state_changelog_topics_topic_configs))
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topology_subtopologies_repartition_sink_topics: list[str]
+                if not 0 <= n <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topology.subtopologies.repartition_sink_topics")
+                    raise ShortField("topology.subtopologies.repartition_sink_topics", n)
+                topology_subtopologies_repartition_sink_topics = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        topology_subtopologies_repartition_sink_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("topology.subtopologies.repartition_sink_topics.item")
+                        topology_subtopologies_repartition_sink_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                    topology_subtopologies_repartition_sink_topics.append(topology_subtopologies_repartition_sink_topics_item)
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topology_subtopologies_repartition_source_topics: list[TopicInfo]
+                if not 0 <= n * 9 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topology.subtopologies.repartition_source_topics")
+                    raise ShortField("topology.subtopologies.repartition_source_topics", n)
+                topology_subtopologies_repartition_source_topics = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        topology_subtopologies_repartition_source_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("topology.subtopologies.repartition_source_topics.name")
+                        topology_subtopologies_repartition_source_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    topology_subtopologies_repartition_source_topics_partitions, topology_subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
+                    pos += 7
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    topology_subtopologies_repartition_source_topics_topic_configs: list[KeyValue]
+                    if not 0 <= n * 3 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("topology.subtopologies.repartition_source_topics.topic_configs")
+                        raise ShortField("topology.subtopologies.repartition_source_topics.topic_configs", n)
+                    topology_subtopologies_repartition_source_topics_topic_configs = []
+                    for _ in repeat(None, n):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_uvarint(buf, pos)
+                            if n == 0:
+                                raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.key")
+                            topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_uvarint(buf, pos)
+                            if n == 0:
+                                raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.value")
+                            topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        topology_subtopologies_repartition_source_topics_topic_configs.append(KeyValue(topology_subtopologies_repartition_source_topics_topic_configs_key, topology_subtopologies_repartition_source_topics_topic_configs_value))
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topology_subtopologies_repartition_source_topics.append(TopicInfo(topology_subtopologies_repartition_source_topics_name, topology_subtopologies_repartition_source_topics_partitions, topology_subtopologies_repartition_source_topics_replication_factor, topology_subtopologies_repartition_source_topics_topic_configs))
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topology_subtopologies_copartition_groups: list[CopartitionGroup]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topology.subtopologies.copartition_groups")
+                    raise ShortField("topology.subtopologies.copartition_groups", n)
+                topology_subtopologies_copartition_groups = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    topology_subtopologies_copartition_groups_source_topics: list[int]
+                    if not 0 <= n * 2 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("topology.subtopologies.copartition_groups.source_topics")
+                        raise ShortField("topology.subtopologies.copartition_groups.source_topics", n)
+                    topology_subtopologies_copartition_groups_source_topics = list(unpack_from(f">{n}h", buf, pos))
+                    pos += n * 2
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    topology_subtopologies_copartition_groups_source_topic_regex: list[int]
+                    if not 0 <= n * 2 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("topology.subtopologies.copartition_groups.source_topic_regex")
+                        raise ShortField("topology.subtopologies.copartition_groups.source_topic_regex", n)
+                    topology_subtopologies_copartition_groups_source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
+                    pos += n * 2
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    topology_subtopologies_copartition_groups_repartition_source_topics: list[int]
+                    if not 0 <= n * 2 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("topology.subtopologies.copartition_groups.repartition_source_topics")
+                        raise ShortField("topology.subtopologies.copartition_groups.repartition_source_topics", n)
+                    topology_subtopologies_copartition_groups_repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
+                    pos += n * 2
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topology_subtopologies_copartition_groups.append(CopartitionGroup(topology_subtopologies_copartition_groups_source_topics, topology_subtopologies_copartition_groups_source_topic_regex, topology_subtopologies_copartition_groups_repartition_source_topics))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topology_subtopologies.append(Subtopology(topology_subtopologies_subtopology_id, topology_subtopologies_source_topics, topology_subtopologies_source_topic_regex, topology_subtopologies_state_changelog_topics, topology_subtopologies_repartition_sink_topics, topology_subtopologies_repartition_source_topics, topology_subtopologies_copartition_groups))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topology = Topology(topology_epoch, topology_subtopologies)
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        active_tasks: list[TaskIds] | None
+        if n < 0:
+            active_tasks = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("active_tasks", n)
+            active_tasks = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("active_tasks.subtopology_id")
+                    active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                active_tasks_partitions: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("active_tasks.partitions")
+                    raise ShortField("active_tasks.partitions", n)
+                active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                active_tasks.append(TaskIds(active_tasks_subtopology_id, active_tasks_partitions))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        standby_tasks: list[TaskIds] | None
+        if n < 0:
+            standby_tasks = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("standby_tasks", n)
+            standby_tasks = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("standby_tasks.subtopology_id")
+                    standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                standby_tasks_partitions: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("standby_tasks.partitions")
+                    raise ShortField("standby_tasks.partitions", n)
+                standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                standby_tasks.append(TaskIds(standby_tasks_subtopology_id, standby_tasks_partitions))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        warmup_tasks: list[TaskIds] | None
+        if n < 0:
+            warmup_tasks = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("warmup_tasks", n)
+            warmup_tasks = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("warmup_tasks.subtopology_id")
+                    warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                warmup_tasks_partitions: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("warmup_tasks.partitions")
+                    raise ShortField("warmup_tasks.partitions", n)
+                warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                warmup_tasks.append(TaskIds(warmup_tasks_subtopology_id, warmup_tasks_partitions))
+        process_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            process_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            process_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            process_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        (n,) = unpack_b(buf, pos)
+        pos += 1
+        user_endpoint: Endpoint | None = None
+        if n >= 0:
+            n = buf[pos]
+            if 0 < n < 0x80:
+                user_endpoint_host = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("user_endpoint.host")
+                user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
+            user_endpoint_port, n = unpack_HB(buf, pos)
+            pos += 3
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            user_endpoint = Endpoint(user_endpoint_host, user_endpoint_port)
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        client_tags: list[KeyValue] | None
+        if n < 0:
+            client_tags = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("client_tags", n)
+            client_tags = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("client_tags.key")
+                    client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("client_tags.value")
+                    client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                client_tags.append(KeyValue(client_tags_key, client_tags_value))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        task_offsets: list[TaskOffset] | None
+        if n < 0:
+            task_offsets = None
+        else:
+            if n * 14 > len(buf) - pos:
+                raise ShortField("task_offsets", n)
+            end = pos + n * 14
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(0) == n:
+                task_offsets = [TaskOffset("", partition, offset) for partition, offset in rows_xiqx(buf[pos:end])]
+                pos = end
+            else:
+                task_offsets = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        task_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("task_offsets.subtopology_id")
+                        task_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    task_offsets_partition, task_offsets_offset, n = unpack_iqB(buf, pos)
+                    pos += 13
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    task_offsets.append(TaskOffset(task_offsets_subtopology_id, task_offsets_partition, task_offsets_offset))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        task_end_offsets: list[TaskOffset] | None
+        if n < 0:
+            task_end_offsets = None
+        else:
+            if n * 14 > len(buf) - pos:
+                raise ShortField("task_end_offsets", n)
+            end = pos + n * 14
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(0) == n:
+                task_end_offsets = [TaskOffset("", partition, offset) for partition, offset in rows_xiqx(buf[pos:end])]
+                pos = end
+            else:
+                task_end_offsets = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        task_end_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("task_end_offsets.subtopology_id")
+                        task_end_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    task_end_offsets_partition, task_end_offsets_offset, n = unpack_iqB(buf, pos)
+                    pos += 13
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    task_end_offsets.append(TaskOffset(task_end_offsets_subtopology_id, task_end_offsets_partition, task_end_offsets_offset))
+        shutdown_application, n = unpack_zB(buf, pos)
+        pos += 2
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return StreamsGroupHeartbeatRequest(group_id, member_id, member_epoch, endpoint_information_epoch, instance_id, rack_id, rebalance_timeout_ms, topology, active_tasks, standby_tasks, warmup_tasks, process_id, user_endpoint, client_tags, task_offsets, task_end_offsets, shutdown_application), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupHeartbeatRequest", version, buf, pos) from None
+
+
+def encode_streams_group_heartbeat_request_v0(msg: StreamsGroupHeartbeatRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        text = msg.instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iiB(msg.member_epoch, msg.endpoint_information_epoch, n)
+        else:
+            out += pack_ii(msg.member_epoch, msg.endpoint_information_epoch)
+            out += write_string_size(n)
+        out += raw
+        text = msg.rack_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topology = msg.topology
+        if topology is None:
+            out += pack_ib(msg.rebalance_timeout_ms, -1)
+        else:
+            topology_subtopologies = topology.subtopologies
+            n = len(topology_subtopologies) + 1
+            if n < 0x80:
+                out += pack_ibiB(msg.rebalance_timeout_ms, 1, topology.epoch, n)
+            else:
+                out += pack_ibi(msg.rebalance_timeout_ms, 1, topology.epoch)
+                out += write_uvarint(n)
+            for topology_subtopologies_item in topology_subtopologies:
+                raw = topology_subtopologies_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                topology_subtopologies_source_topics = topology_subtopologies_item.source_topics
+                n = len(topology_subtopologies_source_topics) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for topology_subtopologies_source_topics_item in topology_subtopologies_source_topics:
+                    raw = topology_subtopologies_source_topics_item.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                topology_subtopologies_source_topic_regex = topology_subtopologies_item.source_topic_regex
+                n = len(topology_subtopologies_source_topic_regex) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for topology_subtopologies_source_topic_regex_item in topology_subtopologies_source_topic_regex:
+                    raw = topology_subtopologies_source_topic_regex_item.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                topology_subtopologies_state_changelog_topics = topology_subtopologies_item.state_changelog_topics
+                n = len(topology_subtopologies_state_changelog_topics) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for topology_subtopologies_state_changelog_topics_item in topology_subtopologies_state_changelog_topics:
+                    raw = topology_subtopologies_state_changelog_topics_item.name.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    topology_subtopologies_state_changelog_topics_topic_configs = topology_subtopologies_state_changelog_topics_item.topic_configs
+                    n = len(topology_subtopologies_state_changelog_topics_topic_configs) + 1
+                    if n < 0x80:
+                        out += pack_ihB(topology_subtopologies_state_changelog_topics_item.partitions, topology_subtopologies_state_changelog_topics_item.replication_factor, n)
+                    else:
+                        out += pack_ih(topology_subtopologies_state_changelog_topics_item.partitions, topology_subtopologies_state_changelog_topics_item.replication_factor)
+                        out += write_uvarint(n)
+                    for topology_subtopologies_state_changelog_topics_topic_configs_item in topology_subtopologies_state_changelog_topics_topic_configs:
+                        raw = topology_subtopologies_state_changelog_topics_topic_configs_item.key.encode()
+                        n = len(raw) + 1
+                        if n < 0x80:
+                            out.append(n)
+                        else:
+                            out += write_string_size(n)
+                        out += raw
+                        raw = topology_subtopologies_state_changelog_topics_topic_configs_item.value.encode()
+                        n = len(raw) + 1
+                        if n < 0x80:
+                            out.append(n)
+                        else:
+                            out += write_string_size(n)
+                        out += raw
+                        out.append(0)
+                    out.append(0)
+                topology_subtopologies_repartition_sink_topics = topology_subtopologies_item.repartition_sink_topics
+                n = len(topology_subtopologies_repartition_sink_topics) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for topology_subtopologies_repartition_sink_topics_item in topology_subtopologies_repartition_sink_topics:
+                    raw = topology_subtopologies_repartition_sink_topics_item.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                topology_subtopologies_repartition_source_topics = topology_subtopologies_item.repartition_source_topics
+                n = len(topology_subtopologies_repartition_source_topics) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for topology_subtopologies_repartition_source_topics_item in topology_subtopologies_repartition_source_topics:
+                    raw = topology_subtopologies_repartition_source_topics_item.name.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    topology_subtopologies_repartition_source_topics_topic_configs = topology_subtopologies_repartition_source_topics_item.topic_configs
+                    n = len(topology_subtopologies_repartition_source_topics_topic_configs) + 1
+                    if n < 0x80:
+                        out += pack_ihB(topology_subtopologies_repartition_source_topics_item.partitions, topology_subtopologies_repartition_source_topics_item.replication_factor, n)
+                    else:
+                        out += pack_ih(topology_subtopologies_repartition_source_topics_item.partitions, topology_subtopologies_repartition_source_topics_item.replication_factor)
+                        out += write_uvarint(n)
+                    for topology_subtopologies_repartition_source_topics_topic_configs_item in topology_subtopologies_repartition_source_topics_topic_configs:
+                        raw = topology_subtopologies_repartition_source_topics_topic_configs_item.key.encode()
+                        n = len(raw) + 1
+                        if n < 0x80:
+                            out.append(n)
+                        else:
+                            out += write_string_size(n)
+                        out += raw
+                        raw = topology_subtopologies_repartition_source_topics_topic_configs_item.value.encode()
+                        n = len(raw) + 1
+                        if n < 0x80:
+                            out.append(n)
+                        else:
+                            out += write_string_size(n)
+                        out += raw
+                        out.append(0)
+                    out.append(0)
+                topology_subtopologies_copartition_groups = topology_subtopologies_item.copartition_groups
+                n = len(topology_subtopologies_copartition_groups) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for topology_subtopologies_copartition_groups_item in topology_subtopologies_copartition_groups:
+                    topology_subtopologies_copartition_groups_source_topics = topology_subtopologies_copartition_groups_item.source_topics
+                    n = len(topology_subtopologies_copartition_groups_source_topics) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += pack(f">{len(topology_subtopologies_copartition_groups_source_topics)}h", *topology_subtopologies_copartition_groups_source_topics)
+                    topology_subtopologies_copartition_groups_source_topic_regex = topology_subtopologies_copartition_groups_item.source_topic_regex
+                    n = len(topology_subtopologies_copartition_groups_source_topic_regex) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += pack(f">{len(topology_subtopologies_copartition_groups_source_topic_regex)}h", *topology_subtopologies_copartition_groups_source_topic_regex)
+                    topology_subtopologies_copartition_groups_repartition_source_topics = topology_subtopologies_copartition_groups_item.repartition_source_topics
+                    n = len(topology_subtopologies_copartition_groups_repartition_source_topics) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += pack(f">{len(topology_subtopologies_copartition_groups_repartition_source_topics)}h", *topology_subtopologies_copartition_groups_repartition_source_topics)
+                    out.append(0)
+                out.append(0)
+            out.append(0)
+        active_tasks = msg.active_tasks
+        if active_tasks is None:
+            out.append(0)
+        else:
+            n = len(active_tasks) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for active_tasks_item in active_tasks:
+                raw = active_tasks_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                active_tasks_partitions = active_tasks_item.partitions
+                n = len(active_tasks_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
+                out.append(0)
+        standby_tasks = msg.standby_tasks
+        if standby_tasks is None:
+            out.append(0)
+        else:
+            n = len(standby_tasks) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for standby_tasks_item in standby_tasks:
+                raw = standby_tasks_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                standby_tasks_partitions = standby_tasks_item.partitions
+                n = len(standby_tasks_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
+                out.append(0)
+        warmup_tasks = msg.warmup_tasks
+        if warmup_tasks is None:
+            out.append(0)
+        else:
+            n = len(warmup_tasks) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for warmup_tasks_item in warmup_tasks:
+                raw = warmup_tasks_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                warmup_tasks_partitions = warmup_tasks_item.partitions
+                n = len(warmup_tasks_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
+                out.append(0)
+        text = msg.process_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        user_endpoint = msg.user_endpoint
+        if user_endpoint is None:
+            out += pack_b(-1)
+        else:
+            raw = user_endpoint.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(1, n)
+            else:
+                out += pack_b(1)
+                out += write_string_size(n)
+            out += raw
+            out += pack_Hx(user_endpoint.port)
+        client_tags = msg.client_tags
+        if client_tags is None:
+            out.append(0)
+        else:
+            n = len(client_tags) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for client_tags_item in client_tags:
+                raw = client_tags_item.key.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                raw = client_tags_item.value.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+        task_offsets = msg.task_offsets
+        if task_offsets is None:
+            out.append(0)
+        else:
+            n = len(task_offsets) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for task_offsets_item in task_offsets:
+                if task_offsets_item.subtopology_id == "":
+                    out += pack_Biqx(1, task_offsets_item.partition, task_offsets_item.offset)
+                    continue
+                raw = task_offsets_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out += pack_iqx(task_offsets_item.partition, task_offsets_item.offset)
+        task_end_offsets = msg.task_end_offsets
+        if task_end_offsets is None:
+            out.append(0)
+        else:
+            n = len(task_end_offsets) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for task_end_offsets_item in task_end_offsets:
+                if task_end_offsets_item.subtopology_id == "":
+                    out += pack_Biqx(1, task_end_offsets_item.partition, task_end_offsets_item.offset)
+                    continue
+                raw = task_end_offsets_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                out += pack_iqx(task_end_offsets_item.partition, task_end_offsets_item.offset)
+        out += pack_zx(msg.shutdown_application)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupHeartbeatRequest", version) from error
+
+
+def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupHeartbeatResponse, int]:
+    n: int
+    try:
+        error_message: str | None
+        throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
+        if 0 < n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+        elif n == 0:
+            error_message = None
+            pos += 7
+        else:
+            n, pos = read_uvarint(buf, pos + 6)
+            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("member_id")
+            member_id = buf[pos : (pos := pos + n - 1)].decode()
+        member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, n = unpack_iiiiB(buf, pos)
+        pos += 17
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        status: list[Status] | None
+        if n < 0:
+            status = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("status", n)
+            end = pos + n * 3
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 1]) == 1 and buf[pos + 1 : end : 3].count(mark) == n and buf[pos + 2 : end : 3].count(0) == n:
+                status = list(starmap(Status, rows_bxx(buf[pos:end])))
+                pos = end
+            else:
+                status = []
+                for _ in repeat(None, n):
+                    status_status_code, n = unpack_bB(buf, pos)
+                    if 0 < n < 0x80:
+                        status_status_detail = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos + 1)
+                        if n == 0:
+                            raise BadField("status.status_detail")
+                        status_status_detail = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    status.append(Status(status_status_code, status_status_detail))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        active_tasks: list[TaskIds] | None
+        if n < 0:
+            active_tasks = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("active_tasks", n)
+            active_tasks = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("active_tasks.subtopology_id")
+                    active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                active_tasks_partitions: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("active_tasks.partitions")
+                    raise ShortField("active_tasks.partitions", n)
+                active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                active_tasks.append(TaskIds(active_tasks_subtopology_id, active_tasks_partitions))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        standby_tasks: list[TaskIds] | None
+        if n < 0:
+            standby_tasks = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("standby_tasks", n)
+            standby_tasks = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("standby_tasks.subtopology_id")
+                    standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                standby_tasks_partitions: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("standby_tasks.partitions")
+                    raise ShortField("standby_tasks.partitions", n)
+                standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                standby_tasks.append(TaskIds(standby_tasks_subtopology_id, standby_tasks_partitions))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        warmup_tasks: list[TaskIds] | None
+        if n < 0:
+            warmup_tasks = None
+        else:
+            if n * 3 > len(buf) - pos:
+                raise ShortField("warmup_tasks", n)
+            warmup_tasks = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("warmup_tasks.subtopology_id")
+                    warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                warmup_tasks_partitions: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("warmup_tasks.partitions")
+                    raise ShortField("warmup_tasks.partitions", n)
+                warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                warmup_tasks.append(TaskIds(warmup_tasks_subtopology_id, warmup_tasks_partitions))
+        endpoint_information_epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        partitions_by_user_endpoint: list[EndpointToPartitions] | None
+        if n < 0:
+            partitions_by_user_endpoint = None
+        else:
+            if n * 7 > len(buf) - pos:
+                raise ShortField("partitions_by_user_endpoint", n)
+            partitions_by_user_endpoint = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    partitions_by_user_endpoint_user_endpoint_host = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("partitions_by_user_endpoint.user_endpoint.host")
+                    partitions_by_user_endpoint_user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
+                partitions_by_user_endpoint_user_endpoint_port, n = unpack_HB(buf, pos)
+                pos += 3
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                partitions_by_user_endpoint_active_partitions: list[TopicPartition]
+                if not 0 <= n * 3 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("partitions_by_user_endpoint.active_partitions")
+                    raise ShortField("partitions_by_user_endpoint.active_partitions", n)
+                partitions_by_user_endpoint_active_partitions = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        partitions_by_user_endpoint_active_partitions_topic = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("partitions_by_user_endpoint.active_partitions.topic")
+                        partitions_by_user_endpoint_active_partitions_topic = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    partitions_by_user_endpoint_active_partitions_partitions: list[int]
+                    if not 0 <= n * 4 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("partitions_by_user_endpoint.active_partitions.partitions")
+                        raise ShortField("partitions_by_user_endpoint.active_partitions.partitions", n)
+                    partitions_by_user_endpoint_active_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
+                    pos += n * 4
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    partitions_by_user_endpoint_active_partitions.append(TopicPartition(partitions_by_user_endpoint_active_partitions_topic, partitions_by_user_endpoint_active_partitions_partitions))
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                partitions_by_user_endpoint_standby_partitions: list[TopicPartition]
+                if not 0 <= n * 3 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("partitions_by_user_endpoint.standby_partitions")
+                    raise ShortField("partitions_by_user_endpoint.standby_partitions", n)
+                partitions_by_user_endpoint_standby_partitions = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        partitions_by_user_endpoint_standby_partitions_topic = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("partitions_by_user_endpoint.standby_partitions.topic")
+                        partitions_by_user_endpoint_standby_partitions_topic = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    partitions_by_user_endpoint_standby_partitions_partitions: list[int]
+                    if not 0 <= n * 4 <= len(buf) - pos:
+                        if n < 0:
+                            raise BadField("partitions_by_user_endpoint.standby_partitions.partitions")
+                        raise ShortField("partitions_by_user_endpoint.standby_partitions.partitions", n)
+                    partitions_by_user_endpoint_standby_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
+                    pos += n * 4
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    partitions_by_user_endpoint_standby_partitions.append(TopicPartition(partitions_by_user_endpoint_standby_partitions_topic, partitions_by_user_endpoint_standby_partitions_partitions))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                partitions_by_user_endpoint.append(EndpointToPartitions(Endpoint(partitions_by_user_endpoint_user_endpoint_host, partitions_by_user_endpoint_user_endpoint_port), partitions_by_user_endpoint_active_partitions, partitions_by_user_endpoint_standby_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return StreamsGroupHeartbeatResponse(throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, status, active_tasks, standby_tasks, warmup_tasks, endpoint_information_epoch, partitions_by_user_endpoint), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupHeartbeatResponse", version, buf, pos) from None
+
+
+def encode_streams_group_heartbeat_response_v0(msg: StreamsGroupHeartbeatResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        text = msg.error_message
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ihB(msg.throttle_time_ms, msg.error_code, n)
+        else:
+            out += pack_ih(msg.throttle_time_ms, msg.error_code)
+            out += write_string_size(n)
+        out += raw
+        raw = msg.member_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        status = msg.status
+        if status is None:
+            out += pack_iiiix(msg.member_epoch, msg.heartbeat_interval_ms, msg.acceptable_recovery_lag, msg.task_offset_interval_ms)
+        else:
+            n = len(status) + 1
+            if n < 0x80:
+                out += pack_iiiiB(msg.member_epoch, msg.heartbeat_interval_ms, msg.acceptable_recovery_lag, msg.task_offset_interval_ms, n)
+            else:
+                out += pack_iiii(msg.member_epoch, msg.heartbeat_interval_ms, msg.acceptable_recovery_lag, msg.task_offset_interval_ms)
+                out += write_uvarint(n)
+            for status_item in status:
+                if status_item.status_detail == "":
+                    out += pack_bBx(status_item.status_code, 1)
+                    continue
+                raw = status_item.status_detail.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_bB(status_item.status_code, n)
+                else:
+                    out += pack_b(status_item.status_code)
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+        active_tasks = msg.active_tasks
+        if active_tasks is None:
+            out.append(0)
+        else:
+            n = len(active_tasks) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for active_tasks_item in active_tasks:
+                raw = active_tasks_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                active_tasks_partitions = active_tasks_item.partitions
+                n = len(active_tasks_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
+                out.append(0)
+        standby_tasks = msg.standby_tasks
+        if standby_tasks is None:
+            out.append(0)
+        else:
+            n = len(standby_tasks) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for standby_tasks_item in standby_tasks:
+                raw = standby_tasks_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                standby_tasks_partitions = standby_tasks_item.partitions
+                n = len(standby_tasks_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
+                out.append(0)
+        warmup_tasks = msg.warmup_tasks
+        if warmup_tasks is None:
+            out.append(0)
+        else:
+            n = len(warmup_tasks) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for warmup_tasks_item in warmup_tasks:
+                raw = warmup_tasks_item.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                warmup_tasks_partitions = warmup_tasks_item.partitions
+                n = len(warmup_tasks_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
+                out.append(0)
+        partitions_by_user_endpoint = msg.partitions_by_user_endpoint
+        if partitions_by_user_endpoint is None:
+            out += pack_ix(msg.endpoint_information_epoch)
+        else:
+            n = len(partitions_by_user_endpoint) + 1
+            if n < 0x80:
+                out += pack_iB(msg.endpoint_information_epoch, n)
+            else:
+                out += pack_i(msg.endpoint_information_epoch)
+                out += write_uvarint(n)
+            for partitions_by_user_endpoint_item in partitions_by_user_endpoint:
+                partitions_by_user_endpoint_user_endpoint = partitions_by_user_endpoint_item.user_endpoint
+                raw = partitions_by_user_endpoint_user_endpoint.host.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                partitions_by_user_endpoint_active_partitions = partitions_by_user_endpoint_item.active_partitions
+                n = len(partitions_by_user_endpoint_active_partitions) + 1
+                if n < 0x80:
+                    out += pack_HxB(partitions_by_user_endpoint_user_endpoint.port, n)
+                else:
+                    out += pack_Hx(partitions_by_user_endpoint_user_endpoint.port)
+                    out += write_uvarint(n)
+                for partitions_by_user_endpoint_active_partitions_item in partitions_by_user_endpoint_active_partitions:
+                    raw = partitions_by_user_endpoint_active_partitions_item.topic.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    partitions_by_user_endpoint_active_partitions_partitions = partitions_by_user_endpoint_active_partitions_item.partitions
+                    n = len(partitions_by_user_endpoint_active_partitions_partitions) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += pack(f">{len(partitions_by_user_endpoint_active_partitions_partitions)}i", *partitions_by_user_endpoint_active_partitions_partitions)
+                    out.append(0)
+                partitions_by_user_endpoint_standby_partitions = partitions_by_user_endpoint_item.standby_partitions
+                n = len(partitions_by_user_endpoint_standby_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                for partitions_by_user_endpoint_standby_partitions_item in partitions_by_user_endpoint_standby_partitions:
+                    raw = partitions_by_user_endpoint_standby_partitions_item.topic.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    partitions_by_user_endpoint_standby_partitions_partitions = partitions_by_user_endpoint_standby_partitions_item.partitions
+                    n = len(partitions_by_user_endpoint_standby_partitions_partitions) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += pack(f">{len(partitions_by_user_endpoint_standby_partitions_partitions)}i", *partitions_by_user_endpoint_standby_partitions_partitions)
+                    out.append(0)
+                out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupHeartbeatResponse", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    StreamsGroupHeartbeatRequest: {
+        0: decode_streams_group_heartbeat_request_v0,
+    },
+    StreamsGroupHeartbeatResponse: {
+        0: decode_streams_group_heartbeat_response_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    StreamsGroupHeartbeatRequest: {
+        0: encode_streams_group_heartbeat_request_v0,
+    },
+    StreamsGroupHeartbeatResponse: {
+        0: encode_streams_group_heartbeat_response_v0,
+    },
+}

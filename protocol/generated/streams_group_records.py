@@ -1,0 +1,1918 @@
+"""Codecs of protocol/messages/streams_group_records.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.streams_group_records import (
+    CopartitionGroup,
+    Endpoint,
+    KeyValue,
+    LastAssignmentConfig,
+    StreamsGroupCurrentMemberAssignmentKey,
+    StreamsGroupCurrentMemberAssignmentTaskIds,
+    StreamsGroupCurrentMemberAssignmentValue,
+    StreamsGroupMemberMetadataKey,
+    StreamsGroupMemberMetadataValue,
+    StreamsGroupMetadataKey,
+    StreamsGroupMetadataValue,
+    StreamsGroupTargetAssignmentMemberKey,
+    StreamsGroupTargetAssignmentMemberTaskIds,
+    StreamsGroupTargetAssignmentMemberValue,
+    StreamsGroupTargetAssignmentMetadataKey,
+    StreamsGroupTargetAssignmentMetadataValue,
+    StreamsGroupTopologyKey,
+    StreamsGroupTopologyValue,
+    Subtopology,
+    TopicConfig,
+    TopicInfo,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_BBi = Struct(">BBi").pack
+pack_BBq = Struct(">BBq").pack
+pack_Hx = Struct(">Hx").pack
+pack_b = Struct(">b").pack
+pack_bB = Struct(">bB").pack
+pack_h = Struct(">h").pack
+pack_i = Struct(">i").pack
+pack_iB = Struct(">iB").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ii = Struct(">ii").pack
+pack_iiB = Struct(">iiB").pack
+pack_iib = Struct(">iib").pack
+pack_iibB = Struct(">iibB").pack
+pack_iq = Struct(">iq").pack
+unpack_HB = Struct(">HB").unpack_from
+unpack_b = Struct(">b").unpack_from
+unpack_h = Struct(">h").unpack_from
+unpack_i = Struct(">i").unpack_from
+unpack_iB = Struct(">iB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_iiB = Struct(">iiB").unpack_from
+unpack_iibB = Struct(">iibB").unpack_from
+unpack_iqB = Struct(">iqB").unpack_from
+unpack_q = Struct(">q").unpack_from
+
+
+def decode_streams_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMetadataKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return StreamsGroupMetadataKey(group_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupMetadataKey", version, buf, pos) from None
+
+
+def encode_streams_group_metadata_key_v0(msg: StreamsGroupMetadataKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupMetadataKey", version) from error
+
+
+def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMetadataValue, int]:
+    n: int
+    try:
+        epoch, metadata_hash, n = unpack_iqB(buf, pos)
+        pos += 13
+        validated_topology_epoch: int = -1
+        last_assignment_configs: list[LastAssignmentConfig] | None = None
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in repeat(None, n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (validated_topology_epoch,) = unpack_i(buf, pos)
+                    pos += 4
+                elif tag == 1:
+                    n = buf[pos]
+                    pos += 1
+                    if n >= 0x80:
+                        n, pos = read_uvarint(buf, pos - 1)
+                    n -= 1
+                    if n < 0:
+                        last_assignment_configs = None
+                    else:
+                        if n * 3 > len(buf) - pos:
+                            raise ShortField("last_assignment_configs", n)
+                        last_assignment_configs = []
+                        for _ in repeat(None, n):
+                            n = buf[pos]
+                            if 0 < n < 0x80:
+                                last_assignment_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_uvarint(buf, pos)
+                                if n == 0:
+                                    raise BadField("last_assignment_configs.key")
+                                last_assignment_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                            n = buf[pos]
+                            if 0 < n < 0x80:
+                                last_assignment_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_uvarint(buf, pos)
+                                if n == 0:
+                                    raise BadField("last_assignment_configs.value")
+                                last_assignment_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            last_assignment_configs.append(LastAssignmentConfig(last_assignment_configs_key, last_assignment_configs_value))
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        return StreamsGroupMetadataValue(epoch, metadata_hash, validated_topology_epoch, last_assignment_configs), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupMetadataValue", version, buf, pos) from None
+
+
+def encode_streams_group_metadata_value_v0(msg: StreamsGroupMetadataValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        out += pack_iq(msg.epoch, msg.metadata_hash)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.validated_topology_epoch != -1:
+            tag_count += 1
+            tagged += pack_BBi(0, 4, msg.validated_topology_epoch)
+        if msg.last_assignment_configs is not None:
+            tag_count += 1
+            last_assignment_configs_content = bytearray()
+            last_assignment_configs = msg.last_assignment_configs
+            n = len(last_assignment_configs) + 1
+            if n < 0x80:
+                last_assignment_configs_content.append(n)
+            else:
+                last_assignment_configs_content += write_uvarint(n)
+            for last_assignment_configs_item in last_assignment_configs:
+                raw = last_assignment_configs_item.key.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    last_assignment_configs_content.append(n)
+                else:
+                    last_assignment_configs_content += write_string_size(n)
+                last_assignment_configs_content += raw
+                raw = last_assignment_configs_item.value.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    last_assignment_configs_content.append(n)
+                else:
+                    last_assignment_configs_content += write_string_size(n)
+                last_assignment_configs_content += raw
+                last_assignment_configs_content.append(0)
+            tagged.append(1)
+            tagged += write_uvarint(len(last_assignment_configs_content))
+            tagged += last_assignment_configs_content
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupMetadataValue", version) from error
+
+
+def decode_streams_group_member_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMemberMetadataKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return StreamsGroupMemberMetadataKey(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupMemberMetadataKey", version, buf, pos) from None
+
+
+def encode_streams_group_member_metadata_key_v0(msg: StreamsGroupMemberMetadataKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupMemberMetadataKey", version) from error
+
+
+def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMemberMetadataValue, int]:
+    n: int
+    try:
+        instance_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            instance_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        rack_id: str | None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
+        elif n == 0:
+            rack_id = None
+            pos += 1
+        else:
+            n, pos = read_uvarint(buf, pos)
+            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+        n = buf[pos]
+        if 0 < n < 0x80:
+            client_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("client_id")
+            client_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        if 0 < n < 0x80:
+            client_host = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("client_host")
+            client_host = buf[pos : (pos := pos + n - 1)].decode()
+        rebalance_timeout_ms, topology_epoch, n = unpack_iiB(buf, pos)
+        if 0 < n < 0x80:
+            process_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos + 8)
+            if n == 0:
+                raise BadField("process_id")
+            process_id = buf[pos : (pos := pos + n - 1)].decode()
+        (n,) = unpack_b(buf, pos)
+        pos += 1
+        user_endpoint: Endpoint | None = None
+        if n >= 0:
+            n = buf[pos]
+            if 0 < n < 0x80:
+                user_endpoint_host = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("user_endpoint.host")
+                user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
+            user_endpoint_port, n = unpack_HB(buf, pos)
+            pos += 3
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            user_endpoint = Endpoint(user_endpoint_host, user_endpoint_port)
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        client_tags: list[KeyValue]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("client_tags")
+            raise ShortField("client_tags", n)
+        client_tags = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("client_tags.key")
+                client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            if 0 < n < 0x80:
+                client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("client_tags.value")
+                client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            client_tags.append(KeyValue(client_tags_key, client_tags_value))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return StreamsGroupMemberMetadataValue(instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id, user_endpoint, client_tags), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupMemberMetadataValue", version, buf, pos) from None
+
+
+def encode_streams_group_member_metadata_value_v0(msg: StreamsGroupMemberMetadataValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        text = msg.instance_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        text = msg.rack_id
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.client_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.client_host.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.process_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_iiB(msg.rebalance_timeout_ms, msg.topology_epoch, n)
+        else:
+            out += pack_ii(msg.rebalance_timeout_ms, msg.topology_epoch)
+            out += write_string_size(n)
+        out += raw
+        user_endpoint = msg.user_endpoint
+        if user_endpoint is None:
+            out += pack_b(-1)
+        else:
+            raw = user_endpoint.host.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out += pack_bB(1, n)
+            else:
+                out += pack_b(1)
+                out += write_string_size(n)
+            out += raw
+            out += pack_Hx(user_endpoint.port)
+        client_tags = msg.client_tags
+        n = len(client_tags) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for client_tags_item in client_tags:
+            raw = client_tags_item.key.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            raw = client_tags_item.value.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupMemberMetadataValue", version) from error
+
+
+def decode_streams_group_target_assignment_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTargetAssignmentMetadataKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return StreamsGroupTargetAssignmentMetadataKey(group_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupTargetAssignmentMetadataKey", version, buf, pos) from None
+
+
+def encode_streams_group_target_assignment_metadata_key_v0(msg: StreamsGroupTargetAssignmentMetadataKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupTargetAssignmentMetadataKey", version) from error
+
+
+def decode_streams_group_target_assignment_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTargetAssignmentMetadataValue, int]:
+    n: int
+    try:
+        assignment_epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        assignment_timestamp: int = 0
+        if n:
+            n, pos = read_uvarint(buf, pos - 1)
+            for _ in repeat(None, n):
+                tag, pos = read_uvarint(buf, pos)
+                n, pos = read_uvarint(buf, pos)
+                tag_end = pos + n
+                if tag_end > len(buf):
+                    raise ShortField("tagged fields", n)
+                if tag == 0:
+                    (assignment_timestamp,) = unpack_q(buf, pos)
+                    pos += 8
+                else:
+                    pos = tag_end
+                if pos != tag_end:
+                    raise BadField("tagged fields", "a size is not that of its content")
+        return StreamsGroupTargetAssignmentMetadataValue(assignment_epoch, assignment_timestamp), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupTargetAssignmentMetadataValue", version, buf, pos) from None
+
+
+def encode_streams_group_target_assignment_metadata_value_v0(msg: StreamsGroupTargetAssignmentMetadataValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        out += pack_i(msg.assignment_epoch)
+        tag_count = 0
+        tagged = bytearray()
+        if msg.assignment_timestamp:
+            tag_count += 1
+            tagged += pack_BBq(0, 8, msg.assignment_timestamp)
+        out += write_uvarint(tag_count)
+        out += tagged
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupTargetAssignmentMetadataValue", version) from error
+
+
+def decode_streams_group_target_assignment_member_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTargetAssignmentMemberKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return StreamsGroupTargetAssignmentMemberKey(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupTargetAssignmentMemberKey", version, buf, pos) from None
+
+
+def encode_streams_group_target_assignment_member_key_v0(msg: StreamsGroupTargetAssignmentMemberKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupTargetAssignmentMemberKey", version) from error
+
+
+def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTargetAssignmentMemberValue, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        active_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("active_tasks")
+            raise ShortField("active_tasks", n)
+        active_tasks = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("active_tasks.subtopology_id")
+                active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            active_tasks_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("active_tasks.partitions")
+                raise ShortField("active_tasks.partitions", n)
+            active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            active_tasks.append(StreamsGroupTargetAssignmentMemberTaskIds(active_tasks_subtopology_id, active_tasks_partitions))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        standby_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("standby_tasks")
+            raise ShortField("standby_tasks", n)
+        standby_tasks = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("standby_tasks.subtopology_id")
+                standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            standby_tasks_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("standby_tasks.partitions")
+                raise ShortField("standby_tasks.partitions", n)
+            standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            standby_tasks.append(StreamsGroupTargetAssignmentMemberTaskIds(standby_tasks_subtopology_id, standby_tasks_partitions))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        warmup_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("warmup_tasks")
+            raise ShortField("warmup_tasks", n)
+        warmup_tasks = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("warmup_tasks.subtopology_id")
+                warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            warmup_tasks_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("warmup_tasks.partitions")
+                raise ShortField("warmup_tasks.partitions", n)
+            warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            warmup_tasks.append(StreamsGroupTargetAssignmentMemberTaskIds(warmup_tasks_subtopology_id, warmup_tasks_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return StreamsGroupTargetAssignmentMemberValue(active_tasks, standby_tasks, warmup_tasks), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupTargetAssignmentMemberValue", version, buf, pos) from None
+
+
+def encode_streams_group_target_assignment_member_value_v0(msg: StreamsGroupTargetAssignmentMemberValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        active_tasks = msg.active_tasks
+        n = len(active_tasks) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for active_tasks_item in active_tasks:
+            raw = active_tasks_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            active_tasks_partitions = active_tasks_item.partitions
+            n = len(active_tasks_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
+            out.append(0)
+        standby_tasks = msg.standby_tasks
+        n = len(standby_tasks) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for standby_tasks_item in standby_tasks:
+            raw = standby_tasks_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            standby_tasks_partitions = standby_tasks_item.partitions
+            n = len(standby_tasks_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
+            out.append(0)
+        warmup_tasks = msg.warmup_tasks
+        n = len(warmup_tasks) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for warmup_tasks_item in warmup_tasks:
+            raw = warmup_tasks_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            warmup_tasks_partitions = warmup_tasks_item.partitions
+            n = len(warmup_tasks_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupTargetAssignmentMemberValue", version) from error
+
+
+def decode_streams_group_current_member_assignment_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupCurrentMemberAssignmentKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("member_id")
+        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return StreamsGroupCurrentMemberAssignmentKey(group_id, member_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupCurrentMemberAssignmentKey", version, buf, pos) from None
+
+
+def encode_streams_group_current_member_assignment_key_v0(msg: StreamsGroupCurrentMemberAssignmentKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+        raw = msg.member_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupCurrentMemberAssignmentKey", version) from error
+
+
+def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupCurrentMemberAssignmentValue, int]:
+    n: int
+    try:
+        member_epoch, previous_member_epoch, state, n = unpack_iibB(buf, pos)
+        pos += 10
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        active_tasks: list[StreamsGroupCurrentMemberAssignmentTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("active_tasks")
+            raise ShortField("active_tasks", n)
+        active_tasks = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("active_tasks.subtopology_id")
+                active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            active_tasks_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("active_tasks.partitions")
+                raise ShortField("active_tasks.partitions", n)
+            active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            active_tasks_assignment_epochs: list[int] | None = None
+            if n:
+                n, pos = read_uvarint(buf, pos - 1)
+                for _ in repeat(None, n):
+                    tag, pos = read_uvarint(buf, pos)
+                    n, pos = read_uvarint(buf, pos)
+                    active_tasks_tag_end = pos + n
+                    if active_tasks_tag_end > len(buf):
+                        raise ShortField("active_tasks.tagged fields", n)
+                    if tag == 0:
+                        n = buf[pos]
+                        pos += 1
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        if n < 0:
+                            active_tasks_assignment_epochs = None
+                        else:
+                            if n * 4 > len(buf) - pos:
+                                raise ShortField("active_tasks.assignment_epochs", n)
+                            active_tasks_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                            pos += n * 4
+                    else:
+                        pos = active_tasks_tag_end
+                    if pos != active_tasks_tag_end:
+                        raise BadField("active_tasks.tagged fields", "a size is not that of its content")
+            active_tasks.append(StreamsGroupCurrentMemberAssignmentTaskIds(active_tasks_subtopology_id, active_tasks_partitions, active_tasks_assignment_epochs))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        standby_tasks: list[StreamsGroupCurrentMemberAssignmentTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("standby_tasks")
+            raise ShortField("standby_tasks", n)
+        standby_tasks = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("standby_tasks.subtopology_id")
+                standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            standby_tasks_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("standby_tasks.partitions")
+                raise ShortField("standby_tasks.partitions", n)
+            standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            standby_tasks_assignment_epochs: list[int] | None = None
+            if n:
+                n, pos = read_uvarint(buf, pos - 1)
+                for _ in repeat(None, n):
+                    tag, pos = read_uvarint(buf, pos)
+                    n, pos = read_uvarint(buf, pos)
+                    standby_tasks_tag_end = pos + n
+                    if standby_tasks_tag_end > len(buf):
+                        raise ShortField("standby_tasks.tagged fields", n)
+                    if tag == 0:
+                        n = buf[pos]
+                        pos += 1
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        if n < 0:
+                            standby_tasks_assignment_epochs = None
+                        else:
+                            if n * 4 > len(buf) - pos:
+                                raise ShortField("standby_tasks.assignment_epochs", n)
+                            standby_tasks_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                            pos += n * 4
+                    else:
+                        pos = standby_tasks_tag_end
+                    if pos != standby_tasks_tag_end:
+                        raise BadField("standby_tasks.tagged fields", "a size is not that of its content")
+            standby_tasks.append(StreamsGroupCurrentMemberAssignmentTaskIds(standby_tasks_subtopology_id, standby_tasks_partitions, standby_tasks_assignment_epochs))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        warmup_tasks: list[StreamsGroupCurrentMemberAssignmentTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("warmup_tasks")
+            raise ShortField("warmup_tasks", n)
+        warmup_tasks = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("warmup_tasks.subtopology_id")
+                warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            warmup_tasks_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("warmup_tasks.partitions")
+                raise ShortField("warmup_tasks.partitions", n)
+            warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            warmup_tasks_assignment_epochs: list[int] | None = None
+            if n:
+                n, pos = read_uvarint(buf, pos - 1)
+                for _ in repeat(None, n):
+                    tag, pos = read_uvarint(buf, pos)
+                    n, pos = read_uvarint(buf, pos)
+                    warmup_tasks_tag_end = pos + n
+                    if warmup_tasks_tag_end > len(buf):
+                        raise ShortField("warmup_tasks.tagged fields", n)
+                    if tag == 0:
+                        n = buf[pos]
+                        pos += 1
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        if n < 0:
+                            warmup_tasks_assignment_epochs = None
+                        else:
+                            if n * 4 > len(buf) - pos:
+                                raise ShortField("warmup_tasks.assignment_epochs", n)
+                            warmup_tasks_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                            pos += n * 4
+                    else:
+                        pos = warmup_tasks_tag_end
+                    if pos != warmup_tasks_tag_end:
+                        raise BadField("warmup_tasks.tagged fields", "a size is not that of its content")
+            warmup_tasks.append(StreamsGroupCurrentMemberAssignmentTaskIds(warmup_tasks_subtopology_id, warmup_tasks_partitions, warmup_tasks_assignment_epochs))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        active_tasks_pending_revocation: list[StreamsGroupCurrentMemberAssignmentTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("active_tasks_pending_revocation")
+            raise ShortField("active_tasks_pending_revocation", n)
+        active_tasks_pending_revocation = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                active_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("active_tasks_pending_revocation.subtopology_id")
+                active_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            active_tasks_pending_revocation_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("active_tasks_pending_revocation.partitions")
+                raise ShortField("active_tasks_pending_revocation.partitions", n)
+            active_tasks_pending_revocation_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            active_tasks_pending_revocation_assignment_epochs: list[int] | None = None
+            if n:
+                n, pos = read_uvarint(buf, pos - 1)
+                for _ in repeat(None, n):
+                    tag, pos = read_uvarint(buf, pos)
+                    n, pos = read_uvarint(buf, pos)
+                    active_tasks_pending_revocation_tag_end = pos + n
+                    if active_tasks_pending_revocation_tag_end > len(buf):
+                        raise ShortField("active_tasks_pending_revocation.tagged fields", n)
+                    if tag == 0:
+                        n = buf[pos]
+                        pos += 1
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        if n < 0:
+                            active_tasks_pending_revocation_assignment_epochs = None
+                        else:
+                            if n * 4 > len(buf) - pos:
+                                raise ShortField("active_tasks_pending_revocation.assignment_epochs", n)
+                            active_tasks_pending_revocation_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                            pos += n * 4
+                    else:
+                        pos = active_tasks_pending_revocation_tag_end
+                    if pos != active_tasks_pending_revocation_tag_end:
+                        raise BadField("active_tasks_pending_revocation.tagged fields", "a size is not that of its content")
+            active_tasks_pending_revocation.append(StreamsGroupCurrentMemberAssignmentTaskIds(active_tasks_pending_revocation_subtopology_id, active_tasks_pending_revocation_partitions, active_tasks_pending_revocation_assignment_epochs))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        standby_tasks_pending_revocation: list[StreamsGroupCurrentMemberAssignmentTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("standby_tasks_pending_revocation")
+            raise ShortField("standby_tasks_pending_revocation", n)
+        standby_tasks_pending_revocation = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                standby_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("standby_tasks_pending_revocation.subtopology_id")
+                standby_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            standby_tasks_pending_revocation_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("standby_tasks_pending_revocation.partitions")
+                raise ShortField("standby_tasks_pending_revocation.partitions", n)
+            standby_tasks_pending_revocation_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            standby_tasks_pending_revocation_assignment_epochs: list[int] | None = None
+            if n:
+                n, pos = read_uvarint(buf, pos - 1)
+                for _ in repeat(None, n):
+                    tag, pos = read_uvarint(buf, pos)
+                    n, pos = read_uvarint(buf, pos)
+                    standby_tasks_pending_revocation_tag_end = pos + n
+                    if standby_tasks_pending_revocation_tag_end > len(buf):
+                        raise ShortField("standby_tasks_pending_revocation.tagged fields", n)
+                    if tag == 0:
+                        n = buf[pos]
+                        pos += 1
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        if n < 0:
+                            standby_tasks_pending_revocation_assignment_epochs = None
+                        else:
+                            if n * 4 > len(buf) - pos:
+                                raise ShortField("standby_tasks_pending_revocation.assignment_epochs", n)
+                            standby_tasks_pending_revocation_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                            pos += n * 4
+                    else:
+                        pos = standby_tasks_pending_revocation_tag_end
+                    if pos != standby_tasks_pending_revocation_tag_end:
+                        raise BadField("standby_tasks_pending_revocation.tagged fields", "a size is not that of its content")
+            standby_tasks_pending_revocation.append(StreamsGroupCurrentMemberAssignmentTaskIds(standby_tasks_pending_revocation_subtopology_id, standby_tasks_pending_revocation_partitions, standby_tasks_pending_revocation_assignment_epochs))
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        warmup_tasks_pending_revocation: list[StreamsGroupCurrentMemberAssignmentTaskIds]
+        if not 0 <= n * 3 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("warmup_tasks_pending_revocation")
+            raise ShortField("warmup_tasks_pending_revocation", n)
+        warmup_tasks_pending_revocation = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                warmup_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("warmup_tasks_pending_revocation.subtopology_id")
+                warmup_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            warmup_tasks_pending_revocation_partitions: list[int]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("warmup_tasks_pending_revocation.partitions")
+                raise ShortField("warmup_tasks_pending_revocation.partitions", n)
+            warmup_tasks_pending_revocation_partitions = list(unpack_from(f">{n}i", buf, pos))
+            pos += n * 4
+            n = buf[pos]
+            pos += 1
+            warmup_tasks_pending_revocation_assignment_epochs: list[int] | None = None
+            if n:
+                n, pos = read_uvarint(buf, pos - 1)
+                for _ in repeat(None, n):
+                    tag, pos = read_uvarint(buf, pos)
+                    n, pos = read_uvarint(buf, pos)
+                    warmup_tasks_pending_revocation_tag_end = pos + n
+                    if warmup_tasks_pending_revocation_tag_end > len(buf):
+                        raise ShortField("warmup_tasks_pending_revocation.tagged fields", n)
+                    if tag == 0:
+                        n = buf[pos]
+                        pos += 1
+                        if n >= 0x80:
+                            n, pos = read_uvarint(buf, pos - 1)
+                        n -= 1
+                        if n < 0:
+                            warmup_tasks_pending_revocation_assignment_epochs = None
+                        else:
+                            if n * 4 > len(buf) - pos:
+                                raise ShortField("warmup_tasks_pending_revocation.assignment_epochs", n)
+                            warmup_tasks_pending_revocation_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
+                            pos += n * 4
+                    else:
+                        pos = warmup_tasks_pending_revocation_tag_end
+                    if pos != warmup_tasks_pending_revocation_tag_end:
+                        raise BadField("warmup_tasks_pending_revocation.tagged fields", "a size is not that of its content")
+            warmup_tasks_pending_revocation.append(StreamsGroupCurrentMemberAssignmentTaskIds(warmup_tasks_pending_revocation_subtopology_id, warmup_tasks_pending_revocation_partitions, warmup_tasks_pending_revocation_assignment_epochs))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return StreamsGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks, active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupCurrentMemberAssignmentValue", version, buf, pos) from None
+
+
+def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCurrentMemberAssignmentValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        active_tasks = msg.active_tasks
+        n = len(active_tasks) + 1
+        if n < 0x80:
+            out += pack_iibB(msg.member_epoch, msg.previous_member_epoch, msg.state, n)
+        else:
+            out += pack_iib(msg.member_epoch, msg.previous_member_epoch, msg.state)
+            out += write_uvarint(n)
+        for active_tasks_item in active_tasks:
+            raw = active_tasks_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            active_tasks_partitions = active_tasks_item.partitions
+            n = len(active_tasks_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
+            active_tasks_tag_count = 0
+            active_tasks_tagged = bytearray()
+            if active_tasks_item.assignment_epochs is not None:
+                active_tasks_tag_count += 1
+                active_tasks_assignment_epochs_content = bytearray()
+                active_tasks_assignment_epochs = active_tasks_item.assignment_epochs
+                n = len(active_tasks_assignment_epochs) + 1
+                if n < 0x80:
+                    active_tasks_assignment_epochs_content.append(n)
+                else:
+                    active_tasks_assignment_epochs_content += write_uvarint(n)
+                active_tasks_assignment_epochs_content += pack(f">{len(active_tasks_assignment_epochs)}i", *active_tasks_assignment_epochs)
+                active_tasks_tagged.append(0)
+                active_tasks_tagged += write_uvarint(len(active_tasks_assignment_epochs_content))
+                active_tasks_tagged += active_tasks_assignment_epochs_content
+            out += write_uvarint(active_tasks_tag_count)
+            out += active_tasks_tagged
+        standby_tasks = msg.standby_tasks
+        n = len(standby_tasks) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for standby_tasks_item in standby_tasks:
+            raw = standby_tasks_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            standby_tasks_partitions = standby_tasks_item.partitions
+            n = len(standby_tasks_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
+            standby_tasks_tag_count = 0
+            standby_tasks_tagged = bytearray()
+            if standby_tasks_item.assignment_epochs is not None:
+                standby_tasks_tag_count += 1
+                standby_tasks_assignment_epochs_content = bytearray()
+                standby_tasks_assignment_epochs = standby_tasks_item.assignment_epochs
+                n = len(standby_tasks_assignment_epochs) + 1
+                if n < 0x80:
+                    standby_tasks_assignment_epochs_content.append(n)
+                else:
+                    standby_tasks_assignment_epochs_content += write_uvarint(n)
+                standby_tasks_assignment_epochs_content += pack(f">{len(standby_tasks_assignment_epochs)}i", *standby_tasks_assignment_epochs)
+                standby_tasks_tagged.append(0)
+                standby_tasks_tagged += write_uvarint(len(standby_tasks_assignment_epochs_content))
+                standby_tasks_tagged += standby_tasks_assignment_epochs_content
+            out += write_uvarint(standby_tasks_tag_count)
+            out += standby_tasks_tagged
+        warmup_tasks = msg.warmup_tasks
+        n = len(warmup_tasks) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for warmup_tasks_item in warmup_tasks:
+            raw = warmup_tasks_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            warmup_tasks_partitions = warmup_tasks_item.partitions
+            n = len(warmup_tasks_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
+            warmup_tasks_tag_count = 0
+            warmup_tasks_tagged = bytearray()
+            if warmup_tasks_item.assignment_epochs is not None:
+                warmup_tasks_tag_count += 1
+                warmup_tasks_assignment_epochs_content = bytearray()
+                warmup_tasks_assignment_epochs = warmup_tasks_item.assignment_epochs
+                n = len(warmup_tasks_assignment_epochs) + 1
+                if n < 0x80:
+                    warmup_tasks_assignment_epochs_content.append(n)
+                else:
+                    warmup_tasks_assignment_epochs_content += write_uvarint(n)
+                warmup_tasks_assignment_epochs_content += pack(f">{len(warmup_tasks_assignment_epochs)}i", *warmup_tasks_assignment_epochs)
+                warmup_tasks_tagged.append(0)
+                warmup_tasks_tagged += write_uvarint(len(warmup_tasks_assignment_epochs_content))
+                warmup_tasks_tagged += warmup_tasks_assignment_epochs_content
+            out += write_uvarint(warmup_tasks_tag_count)
+            out += warmup_tasks_tagged
+        active_tasks_pending_revocation = msg.active_tasks_pending_revocation
+        n = len(active_tasks_pending_revocation) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for active_tasks_pending_revocation_item in active_tasks_pending_revocation:
+            raw = active_tasks_pending_revocation_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            active_tasks_pending_revocation_partitions = active_tasks_pending_revocation_item.partitions
+            n = len(active_tasks_pending_revocation_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(active_tasks_pending_revocation_partitions)}i", *active_tasks_pending_revocation_partitions)
+            active_tasks_pending_revocation_tag_count = 0
+            active_tasks_pending_revocation_tagged = bytearray()
+            if active_tasks_pending_revocation_item.assignment_epochs is not None:
+                active_tasks_pending_revocation_tag_count += 1
+                active_tasks_pending_revocation_assignment_epochs_content = bytearray()
+                active_tasks_pending_revocation_assignment_epochs = active_tasks_pending_revocation_item.assignment_epochs
+                n = len(active_tasks_pending_revocation_assignment_epochs) + 1
+                if n < 0x80:
+                    active_tasks_pending_revocation_assignment_epochs_content.append(n)
+                else:
+                    active_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
+                active_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(active_tasks_pending_revocation_assignment_epochs)}i", *active_tasks_pending_revocation_assignment_epochs)
+                active_tasks_pending_revocation_tagged.append(0)
+                active_tasks_pending_revocation_tagged += write_uvarint(len(active_tasks_pending_revocation_assignment_epochs_content))
+                active_tasks_pending_revocation_tagged += active_tasks_pending_revocation_assignment_epochs_content
+            out += write_uvarint(active_tasks_pending_revocation_tag_count)
+            out += active_tasks_pending_revocation_tagged
+        standby_tasks_pending_revocation = msg.standby_tasks_pending_revocation
+        n = len(standby_tasks_pending_revocation) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for standby_tasks_pending_revocation_item in standby_tasks_pending_revocation:
+            raw = standby_tasks_pending_revocation_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            standby_tasks_pending_revocation_partitions = standby_tasks_pending_revocation_item.partitions
+            n = len(standby_tasks_pending_revocation_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(standby_tasks_pending_revocation_partitions)}i", *standby_tasks_pending_revocation_partitions)
+            standby_tasks_pending_revocation_tag_count = 0
+            standby_tasks_pending_revocation_tagged = bytearray()
+            if standby_tasks_pending_revocation_item.assignment_epochs is not None:
+                standby_tasks_pending_revocation_tag_count += 1
+                standby_tasks_pending_revocation_assignment_epochs_content = bytearray()
+                standby_tasks_pending_revocation_assignment_epochs = standby_tasks_pending_revocation_item.assignment_epochs
+                n = len(standby_tasks_pending_revocation_assignment_epochs) + 1
+                if n < 0x80:
+                    standby_tasks_pending_revocation_assignment_epochs_content.append(n)
+                else:
+                    standby_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
+                standby_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(standby_tasks_pending_revocation_assignment_epochs)}i", *standby_tasks_pending_revocation_assignment_epochs)
+                standby_tasks_pending_revocation_tagged.append(0)
+                standby_tasks_pending_revocation_tagged += write_uvarint(len(standby_tasks_pending_revocation_assignment_epochs_content))
+                standby_tasks_pending_revocation_tagged += standby_tasks_pending_revocation_assignment_epochs_content
+            out += write_uvarint(standby_tasks_pending_revocation_tag_count)
+            out += standby_tasks_pending_revocation_tagged
+        warmup_tasks_pending_revocation = msg.warmup_tasks_pending_revocation
+        n = len(warmup_tasks_pending_revocation) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for warmup_tasks_pending_revocation_item in warmup_tasks_pending_revocation:
+            raw = warmup_tasks_pending_revocation_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            warmup_tasks_pending_revocation_partitions = warmup_tasks_pending_revocation_item.partitions
+            n = len(warmup_tasks_pending_revocation_partitions) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += pack(f">{len(warmup_tasks_pending_revocation_partitions)}i", *warmup_tasks_pending_revocation_partitions)
+            warmup_tasks_pending_revocation_tag_count = 0
+            warmup_tasks_pending_revocation_tagged = bytearray()
+            if warmup_tasks_pending_revocation_item.assignment_epochs is not None:
+                warmup_tasks_pending_revocation_tag_count += 1
+                warmup_tasks_pending_revocation_assignment_epochs_content = bytearray()
+                warmup_tasks_pending_revocation_assignment_epochs = warmup_tasks_pending_revocation_item.assignment_epochs
+                n = len(warmup_tasks_pending_revocation_assignment_epochs) + 1
+                if n < 0x80:
+                    warmup_tasks_pending_revocation_assignment_epochs_content.append(n)
+                else:
+                    warmup_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
+                warmup_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(warmup_tasks_pending_revocation_assignment_epochs)}i", *warmup_tasks_pending_revocation_assignment_epochs)
+                warmup_tasks_pending_revocation_tagged.append(0)
+                warmup_tasks_pending_revocation_tagged += write_uvarint(len(warmup_tasks_pending_revocation_assignment_epochs_content))
+                warmup_tasks_pending_revocation_tagged += warmup_tasks_pending_revocation_assignment_epochs_content
+            out += write_uvarint(warmup_tasks_pending_revocation_tag_count)
+            out += warmup_tasks_pending_revocation_tagged
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupCurrentMemberAssignmentValue", version) from error
+
+
+def decode_streams_group_topology_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTopologyKey, int]:
+    n: int
+    try:
+        (n,) = unpack_h(buf, pos)
+        if n < 0:
+            raise BadField("group_id")
+        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if pos > len(buf):
+            raise IndexError
+        return StreamsGroupTopologyKey(group_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupTopologyKey", version, buf, pos) from None
+
+
+def encode_streams_group_topology_key_v0(msg: StreamsGroupTopologyKey, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        out += pack_h(len(raw))
+        out += raw
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupTopologyKey", version) from error
+
+
+def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTopologyValue, int]:
+    n: int
+    try:
+        epoch, n = unpack_iB(buf, pos)
+        pos += 5
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        subtopologies: list[Subtopology]
+        if not 0 <= n * 8 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("subtopologies")
+            raise ShortField("subtopologies", n)
+        subtopologies = []
+        for _ in repeat(None, n):
+            n = buf[pos]
+            if 0 < n < 0x80:
+                subtopologies_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
+            else:
+                n, pos = read_uvarint(buf, pos)
+                if n == 0:
+                    raise BadField("subtopologies.subtopology_id")
+                subtopologies_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            subtopologies_source_topics: list[str]
+            if not 0 <= n <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("subtopologies.source_topics")
+                raise ShortField("subtopologies.source_topics", n)
+            subtopologies_source_topics = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    subtopologies_source_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("subtopologies.source_topics.item")
+                    subtopologies_source_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                subtopologies_source_topics.append(subtopologies_source_topics_item)
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            subtopologies_source_topic_regex: list[str]
+            if not 0 <= n <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("subtopologies.source_topic_regex")
+                raise ShortField("subtopologies.source_topic_regex", n)
+            subtopologies_source_topic_regex = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    subtopologies_source_topic_regex_item = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("subtopologies.source_topic_regex.item")
+                    subtopologies_source_topic_regex_item = buf[pos : (pos := pos + n - 1)].decode()
+                subtopologies_source_topic_regex.append(subtopologies_source_topic_regex_item)
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            subtopologies_state_changelog_topics: list[TopicInfo]
+            if not 0 <= n * 9 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("subtopologies.state_changelog_topics")
+                raise ShortField("subtopologies.state_changelog_topics", n)
+            subtopologies_state_changelog_topics = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    subtopologies_state_changelog_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("subtopologies.state_changelog_topics.name")
+                    subtopologies_state_changelog_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                subtopologies_state_changelog_topics_partitions, subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
+                pos += 7
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                subtopologies_state_changelog_topics_topic_configs: list[TopicConfig]
+                if not 0 <= n * 3 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("subtopologies.state_changelog_topics.topic_configs")
+                    raise ShortField("subtopologies.state_changelog_topics.topic_configs", n)
+                subtopologies_state_changelog_topics_topic_configs = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("subtopologies.state_changelog_topics.topic_configs.key")
+                        subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("subtopologies.state_changelog_topics.topic_configs.value")
+                        subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    subtopologies_state_changelog_topics_topic_configs.append(TopicConfig(subtopologies_state_changelog_topics_topic_configs_key, subtopologies_state_changelog_topics_topic_configs_value))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                subtopologies_state_changelog_topics.append(TopicInfo(subtopologies_state_changelog_topics_name, subtopologies_state_changelog_topics_partitions, subtopologies_state_changelog_topics_replication_factor, subtopologies_state_changelog_topics_topic_configs))
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            subtopologies_repartition_sink_topics: list[str]
+            if not 0 <= n <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("subtopologies.repartition_sink_topics")
+                raise ShortField("subtopologies.repartition_sink_topics", n)
+            subtopologies_repartition_sink_topics = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    subtopologies_repartition_sink_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("subtopologies.repartition_sink_topics.item")
+                    subtopologies_repartition_sink_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                subtopologies_repartition_sink_topics.append(subtopologies_repartition_sink_topics_item)
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            subtopologies_repartition_source_topics: list[TopicInfo]
+            if not 0 <= n * 9 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("subtopologies.repartition_source_topics")
+                raise ShortField("subtopologies.repartition_source_topics", n)
+            subtopologies_repartition_source_topics = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    subtopologies_repartition_source_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("subtopologies.repartition_source_topics.name")
+                    subtopologies_repartition_source_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                subtopologies_repartition_source_topics_partitions, subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
+                pos += 7
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                subtopologies_repartition_source_topics_topic_configs: list[TopicConfig]
+                if not 0 <= n * 3 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("subtopologies.repartition_source_topics.topic_configs")
+                    raise ShortField("subtopologies.repartition_source_topics.topic_configs", n)
+                subtopologies_repartition_source_topics_topic_configs = []
+                for _ in repeat(None, n):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("subtopologies.repartition_source_topics.topic_configs.key")
+                        subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("subtopologies.repartition_source_topics.topic_configs.value")
+                        subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    subtopologies_repartition_source_topics_topic_configs.append(TopicConfig(subtopologies_repartition_source_topics_topic_configs_key, subtopologies_repartition_source_topics_topic_configs_value))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                subtopologies_repartition_source_topics.append(TopicInfo(subtopologies_repartition_source_topics_name, subtopologies_repartition_source_topics_partitions, subtopologies_repartition_source_topics_replication_factor, subtopologies_repartition_source_topics_topic_configs))
+            n = buf[pos]
+            pos += 1
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            subtopologies_copartition_groups: list[CopartitionGroup]
+            if not 0 <= n * 4 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("subtopologies.copartition_groups")
+                raise ShortField("subtopologies.copartition_groups", n)
+            subtopologies_copartition_groups = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                subtopologies_copartition_groups_source_topics: list[int]
+                if not 0 <= n * 2 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("subtopologies.copartition_groups.source_topics")
+                    raise ShortField("subtopologies.copartition_groups.source_topics", n)
+                subtopologies_copartition_groups_source_topics = list(unpack_from(f">{n}h", buf, pos))
+                pos += n * 2
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                subtopologies_copartition_groups_source_topic_regex: list[int]
+                if not 0 <= n * 2 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("subtopologies.copartition_groups.source_topic_regex")
+                    raise ShortField("subtopologies.copartition_groups.source_topic_regex", n)
+                subtopologies_copartition_groups_source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
+                pos += n * 2
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                subtopologies_copartition_groups_repartition_source_topics: list[int]
+                if not 0 <= n * 2 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("subtopologies.copartition_groups.repartition_source_topics")
+                    raise ShortField("subtopologies.copartition_groups.repartition_source_topics", n)
+                subtopologies_copartition_groups_repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
+                pos += n * 2
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                subtopologies_copartition_groups.append(CopartitionGroup(subtopologies_copartition_groups_source_topics, subtopologies_copartition_groups_source_topic_regex, subtopologies_copartition_groups_repartition_source_topics))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            subtopologies.append(Subtopology(subtopologies_subtopology_id, subtopologies_source_topics, subtopologies_source_topic_regex, subtopologies_state_changelog_topics, subtopologies_repartition_sink_topics, subtopologies_repartition_source_topics, subtopologies_copartition_groups))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return StreamsGroupTopologyValue(epoch, subtopologies), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "StreamsGroupTopologyValue", version, buf, pos) from None
+
+
+def encode_streams_group_topology_value_v0(msg: StreamsGroupTopologyValue, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        subtopologies = msg.subtopologies
+        n = len(subtopologies) + 1
+        if n < 0x80:
+            out += pack_iB(msg.epoch, n)
+        else:
+            out += pack_i(msg.epoch)
+            out += write_uvarint(n)
+        for subtopologies_item in subtopologies:
+            raw = subtopologies_item.subtopology_id.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            subtopologies_source_topics = subtopologies_item.source_topics
+            n = len(subtopologies_source_topics) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for subtopologies_source_topics_item in subtopologies_source_topics:
+                raw = subtopologies_source_topics_item.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+            subtopologies_source_topic_regex = subtopologies_item.source_topic_regex
+            n = len(subtopologies_source_topic_regex) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for subtopologies_source_topic_regex_item in subtopologies_source_topic_regex:
+                raw = subtopologies_source_topic_regex_item.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+            subtopologies_state_changelog_topics = subtopologies_item.state_changelog_topics
+            n = len(subtopologies_state_changelog_topics) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for subtopologies_state_changelog_topics_item in subtopologies_state_changelog_topics:
+                raw = subtopologies_state_changelog_topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                subtopologies_state_changelog_topics_topic_configs = subtopologies_state_changelog_topics_item.topic_configs
+                n = len(subtopologies_state_changelog_topics_topic_configs) + 1
+                if n < 0x80:
+                    out += pack_ihB(subtopologies_state_changelog_topics_item.partitions, subtopologies_state_changelog_topics_item.replication_factor, n)
+                else:
+                    out += pack_ih(subtopologies_state_changelog_topics_item.partitions, subtopologies_state_changelog_topics_item.replication_factor)
+                    out += write_uvarint(n)
+                for subtopologies_state_changelog_topics_topic_configs_item in subtopologies_state_changelog_topics_topic_configs:
+                    raw = subtopologies_state_changelog_topics_topic_configs_item.key.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    raw = subtopologies_state_changelog_topics_topic_configs_item.value.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    out.append(0)
+                out.append(0)
+            subtopologies_repartition_sink_topics = subtopologies_item.repartition_sink_topics
+            n = len(subtopologies_repartition_sink_topics) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for subtopologies_repartition_sink_topics_item in subtopologies_repartition_sink_topics:
+                raw = subtopologies_repartition_sink_topics_item.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+            subtopologies_repartition_source_topics = subtopologies_item.repartition_source_topics
+            n = len(subtopologies_repartition_source_topics) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for subtopologies_repartition_source_topics_item in subtopologies_repartition_source_topics:
+                raw = subtopologies_repartition_source_topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                subtopologies_repartition_source_topics_topic_configs = subtopologies_repartition_source_topics_item.topic_configs
+                n = len(subtopologies_repartition_source_topics_topic_configs) + 1
+                if n < 0x80:
+                    out += pack_ihB(subtopologies_repartition_source_topics_item.partitions, subtopologies_repartition_source_topics_item.replication_factor, n)
+                else:
+                    out += pack_ih(subtopologies_repartition_source_topics_item.partitions, subtopologies_repartition_source_topics_item.replication_factor)
+                    out += write_uvarint(n)
+                for subtopologies_repartition_source_topics_topic_configs_item in subtopologies_repartition_source_topics_topic_configs:
+                    raw = subtopologies_repartition_source_topics_topic_configs_item.key.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    raw = subtopologies_repartition_source_topics_topic_configs_item.value.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_string_size(n)
+                    out += raw
+                    out.append(0)
+                out.append(0)
+            subtopologies_copartition_groups = subtopologies_item.copartition_groups
+            n = len(subtopologies_copartition_groups) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            for subtopologies_copartition_groups_item in subtopologies_copartition_groups:
+                subtopologies_copartition_groups_source_topics = subtopologies_copartition_groups_item.source_topics
+                n = len(subtopologies_copartition_groups_source_topics) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(subtopologies_copartition_groups_source_topics)}h", *subtopologies_copartition_groups_source_topics)
+                subtopologies_copartition_groups_source_topic_regex = subtopologies_copartition_groups_item.source_topic_regex
+                n = len(subtopologies_copartition_groups_source_topic_regex) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(subtopologies_copartition_groups_source_topic_regex)}h", *subtopologies_copartition_groups_source_topic_regex)
+                subtopologies_copartition_groups_repartition_source_topics = subtopologies_copartition_groups_item.repartition_source_topics
+                n = len(subtopologies_copartition_groups_repartition_source_topics) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(subtopologies_copartition_groups_repartition_source_topics)}h", *subtopologies_copartition_groups_repartition_source_topics)
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "StreamsGroupTopologyValue", version) from error
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    StreamsGroupMetadataKey: {
+        0: decode_streams_group_metadata_key_v0,
+    },
+    StreamsGroupMetadataValue: {
+        0: decode_streams_group_metadata_value_v0,
+    },
+    StreamsGroupMemberMetadataKey: {
+        0: decode_streams_group_member_metadata_key_v0,
+    },
+    StreamsGroupMemberMetadataValue: {
+        0: decode_streams_group_member_metadata_value_v0,
+    },
+    StreamsGroupTargetAssignmentMetadataKey: {
+        0: decode_streams_group_target_assignment_metadata_key_v0,
+    },
+    StreamsGroupTargetAssignmentMetadataValue: {
+        0: decode_streams_group_target_assignment_metadata_value_v0,
+    },
+    StreamsGroupTargetAssignmentMemberKey: {
+        0: decode_streams_group_target_assignment_member_key_v0,
+    },
+    StreamsGroupTargetAssignmentMemberValue: {
+        0: decode_streams_group_target_assignment_member_value_v0,
+    },
+    StreamsGroupCurrentMemberAssignmentKey: {
+        0: decode_streams_group_current_member_assignment_key_v0,
+    },
+    StreamsGroupCurrentMemberAssignmentValue: {
+        0: decode_streams_group_current_member_assignment_value_v0,
+    },
+    StreamsGroupTopologyKey: {
+        0: decode_streams_group_topology_key_v0,
+    },
+    StreamsGroupTopologyValue: {
+        0: decode_streams_group_topology_value_v0,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    StreamsGroupMetadataKey: {
+        0: encode_streams_group_metadata_key_v0,
+    },
+    StreamsGroupMetadataValue: {
+        0: encode_streams_group_metadata_value_v0,
+    },
+    StreamsGroupMemberMetadataKey: {
+        0: encode_streams_group_member_metadata_key_v0,
+    },
+    StreamsGroupMemberMetadataValue: {
+        0: encode_streams_group_member_metadata_value_v0,
+    },
+    StreamsGroupTargetAssignmentMetadataKey: {
+        0: encode_streams_group_target_assignment_metadata_key_v0,
+    },
+    StreamsGroupTargetAssignmentMetadataValue: {
+        0: encode_streams_group_target_assignment_metadata_value_v0,
+    },
+    StreamsGroupTargetAssignmentMemberKey: {
+        0: encode_streams_group_target_assignment_member_key_v0,
+    },
+    StreamsGroupTargetAssignmentMemberValue: {
+        0: encode_streams_group_target_assignment_member_value_v0,
+    },
+    StreamsGroupCurrentMemberAssignmentKey: {
+        0: encode_streams_group_current_member_assignment_key_v0,
+    },
+    StreamsGroupCurrentMemberAssignmentValue: {
+        0: encode_streams_group_current_member_assignment_value_v0,
+    },
+    StreamsGroupTopologyKey: {
+        0: encode_streams_group_topology_key_v0,
+    },
+    StreamsGroupTopologyValue: {
+        0: encode_streams_group_topology_value_v0,
+    },
+}

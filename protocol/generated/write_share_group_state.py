@@ -1,0 +1,424 @@
+"""Codecs of protocol/messages/write_share_group_state.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat, starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.write_share_group_state import (
+    PartitionData,
+    PartitionResult,
+    StateBatch,
+    WriteShareGroupStateRequest,
+    WriteShareGroupStateResponse,
+    WriteStateData,
+    WriteStateResult,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_u = Struct(">16s").pack
+pack_uB = Struct(">16sB").pack
+pack_ih = Struct(">ih").pack
+pack_ihB = Struct(">ihB").pack
+pack_ihBx = Struct(">ihBx").pack
+pack_iiiq = Struct(">iiiq").pack
+pack_iiiqB = Struct(">iiiqB").pack
+pack_iiiqi = Struct(">iiiqi").pack
+pack_iiiqiB = Struct(">iiiqiB").pack
+pack_qqbhx = Struct(">qqbhx").pack
+rows_ihxx = Struct(">ihxx").iter_unpack
+rows_qqbhx = Struct(">qqbhx").iter_unpack
+unpack_uB = Struct(">16sB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_iiiqB = Struct(">iiiqB").unpack_from
+unpack_iiiqiB = Struct(">iiiqiB").unpack_from
+unpack_qqbhB = Struct(">qqbhB").unpack_from
+
+
+def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[WriteShareGroupStateRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[WriteStateData]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            topics_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[PartitionData]
+            if not 0 <= n * 22 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
+                raise ShortField("topics.partitions", n)
+            topics_partitions = []
+            for _ in repeat(None, n):
+                topics_partitions_partition, topics_partitions_state_epoch, topics_partitions_leader_epoch, topics_partitions_start_offset, n = unpack_iiiqB(buf, pos)
+                pos += 21
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topics_partitions_state_batches: list[StateBatch]
+                if not 0 <= n * 20 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.state_batches")
+                    raise ShortField("topics.partitions.state_batches", n)
+                end = pos + n * 20
+                if buf[pos + 19 : end : 20].count(0) == n:
+                    topics_partitions_state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))
+                    pos = end
+                else:
+                    topics_partitions_state_batches = []
+                    for _ in repeat(None, n):
+                        topics_partitions_state_batches_first_offset, topics_partitions_state_batches_last_offset, topics_partitions_state_batches_delivery_state, topics_partitions_state_batches_delivery_count, n = unpack_qqbhB(buf, pos)
+                        pos += 20
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        topics_partitions_state_batches.append(StateBatch(topics_partitions_state_batches_first_offset, topics_partitions_state_batches_last_offset, topics_partitions_state_batches_delivery_state, topics_partitions_state_batches_delivery_count))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topics_partitions.append(PartitionData(topics_partitions_partition, topics_partitions_state_epoch, topics_partitions_leader_epoch, topics_partitions_start_offset, -1, topics_partitions_state_batches))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(WriteStateData(topics_topic_id, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return WriteShareGroupStateRequest(group_id, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "WriteShareGroupStateRequest", version, buf, pos) from None
+
+
+def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[WriteShareGroupStateRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("group_id")
+            group_id = buf[pos : (pos := pos + n - 1)].decode()
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        topics: list[WriteStateData]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("topics")
+            raise ShortField("topics", n)
+        topics = []
+        for _ in repeat(None, n):
+            topics_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            topics_partitions: list[PartitionData]
+            if not 0 <= n * 26 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("topics.partitions")
+                raise ShortField("topics.partitions", n)
+            topics_partitions = []
+            for _ in repeat(None, n):
+                topics_partitions_partition, topics_partitions_state_epoch, topics_partitions_leader_epoch, topics_partitions_start_offset, topics_partitions_delivery_complete_count, n = unpack_iiiqiB(buf, pos)
+                pos += 25
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                topics_partitions_state_batches: list[StateBatch]
+                if not 0 <= n * 20 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("topics.partitions.state_batches")
+                    raise ShortField("topics.partitions.state_batches", n)
+                end = pos + n * 20
+                if buf[pos + 19 : end : 20].count(0) == n:
+                    topics_partitions_state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))
+                    pos = end
+                else:
+                    topics_partitions_state_batches = []
+                    for _ in repeat(None, n):
+                        topics_partitions_state_batches_first_offset, topics_partitions_state_batches_last_offset, topics_partitions_state_batches_delivery_state, topics_partitions_state_batches_delivery_count, n = unpack_qqbhB(buf, pos)
+                        pos += 20
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        topics_partitions_state_batches.append(StateBatch(topics_partitions_state_batches_first_offset, topics_partitions_state_batches_last_offset, topics_partitions_state_batches_delivery_state, topics_partitions_state_batches_delivery_count))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topics_partitions.append(PartitionData(topics_partitions_partition, topics_partitions_state_epoch, topics_partitions_leader_epoch, topics_partitions_start_offset, topics_partitions_delivery_complete_count, topics_partitions_state_batches))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            topics.append(WriteStateData(topics_topic_id, topics_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return WriteShareGroupStateRequest(group_id, topics), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "WriteShareGroupStateRequest", version, buf, pos) from None
+
+
+def encode_write_share_group_state_request_v0(msg: WriteShareGroupStateRequest, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(topics_item.topic_id, n)
+            else:
+                out += pack_u(topics_item.topic_id)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_state_batches = topics_partitions_item.state_batches
+                n = len(topics_partitions_state_batches) + 1
+                if n < 0x80:
+                    out += pack_iiiqB(topics_partitions_item.partition, topics_partitions_item.state_epoch, topics_partitions_item.leader_epoch, topics_partitions_item.start_offset, n)
+                else:
+                    out += pack_iiiq(topics_partitions_item.partition, topics_partitions_item.state_epoch, topics_partitions_item.leader_epoch, topics_partitions_item.start_offset)
+                    out += write_uvarint(n)
+                out += b"".join([pack_qqbhx(topics_partitions_state_batches_item.first_offset, topics_partitions_state_batches_item.last_offset, topics_partitions_state_batches_item.delivery_state, topics_partitions_state_batches_item.delivery_count) for topics_partitions_state_batches_item in topics_partitions_state_batches])
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "WriteShareGroupStateRequest", version) from error
+
+
+def encode_write_share_group_state_request_v1(msg: WriteShareGroupStateRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        raw = msg.group_id.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        topics = msg.topics
+        n = len(topics) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for topics_item in topics:
+            if len(topics_item.topic_id) != 16:
+                raise BadField("topics.topic_id", "a UUID has 16 bytes")
+            topics_partitions = topics_item.partitions
+            n = len(topics_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(topics_item.topic_id, n)
+            else:
+                out += pack_u(topics_item.topic_id)
+                out += write_uvarint(n)
+            for topics_partitions_item in topics_partitions:
+                topics_partitions_state_batches = topics_partitions_item.state_batches
+                n = len(topics_partitions_state_batches) + 1
+                if n < 0x80:
+                    out += pack_iiiqiB(topics_partitions_item.partition, topics_partitions_item.state_epoch, topics_partitions_item.leader_epoch, topics_partitions_item.start_offset, topics_partitions_item.delivery_complete_count, n)
+                else:
+                    out += pack_iiiqi(topics_partitions_item.partition, topics_partitions_item.state_epoch, topics_partitions_item.leader_epoch, topics_partitions_item.start_offset, topics_partitions_item.delivery_complete_count)
+                    out += write_uvarint(n)
+                out += b"".join([pack_qqbhx(topics_partitions_state_batches_item.first_offset, topics_partitions_state_batches_item.last_offset, topics_partitions_state_batches_item.delivery_state, topics_partitions_state_batches_item.delivery_count) for topics_partitions_state_batches_item in topics_partitions_state_batches])
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "WriteShareGroupStateRequest", version) from error
+
+
+def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[WriteShareGroupStateResponse, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        results: list[WriteStateResult]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("results")
+            raise ShortField("results", n)
+        results = []
+        for _ in repeat(None, n):
+            results_topic_id, n = unpack_uB(buf, pos)
+            pos += 17
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            results_partitions: list[PartitionResult]
+            if not 0 <= n * 8 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("results.partitions")
+                raise ShortField("results.partitions", n)
+            end = pos + n * 8
+            if n > 1 and end <= len(buf) and (mark := buf[pos + 6]) <= 1 and buf[pos + 6 : end : 8].count(mark) == n and buf[pos + 7 : end : 8].count(0) == n:
+                results_partitions_string = "" if mark else None
+                results_partitions = [PartitionResult(partition, error_code, results_partitions_string) for partition, error_code in rows_ihxx(buf[pos:end])]
+                pos = end
+            else:
+                results_partitions = []
+                for _ in repeat(None, n):
+                    results_partitions_error_message: str | None
+                    results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
+                    if 0 < n < 0x80:
+                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+                    elif n == 0:
+                        results_partitions_error_message = None
+                        pos += 7
+                    else:
+                        n, pos = read_uvarint(buf, pos + 6)
+                        results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    results_partitions.append(PartitionResult(results_partitions_partition, results_partitions_error_code, results_partitions_error_message))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            results.append(WriteStateResult(results_topic_id, results_partitions))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return WriteShareGroupStateResponse(results), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "WriteShareGroupStateResponse", version, buf, pos) from None
+
+
+decode_write_share_group_state_response_v1 = at_version(decode_write_share_group_state_response_v0, 1)
+
+
+def encode_write_share_group_state_response_v0(msg: WriteShareGroupStateResponse, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        results = msg.results
+        n = len(results) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for results_item in results:
+            if len(results_item.topic_id) != 16:
+                raise BadField("results.topic_id", "a UUID has 16 bytes")
+            results_partitions = results_item.partitions
+            n = len(results_partitions) + 1
+            if n < 0x80:
+                out += pack_uB(results_item.topic_id, n)
+            else:
+                out += pack_u(results_item.topic_id)
+                out += write_uvarint(n)
+            for results_partitions_item in results_partitions:
+                text = results_partitions_item.error_message
+                if not text:
+                    out += pack_ihBx(results_partitions_item.partition, results_partitions_item.error_code, 0 if text is None else 1)
+                    continue
+                text = results_partitions_item.error_message
+                if text is None:
+                    n, raw = 0, b""
+                else:
+                    raw = text.encode()
+                    n = len(raw) + 1
+                if n < 0x80:
+                    out += pack_ihB(results_partitions_item.partition, results_partitions_item.error_code, n)
+                else:
+                    out += pack_ih(results_partitions_item.partition, results_partitions_item.error_code)
+                    out += write_string_size(n)
+                out += raw
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "WriteShareGroupStateResponse", version) from error
+
+
+encode_write_share_group_state_response_v1 = at_version(encode_write_share_group_state_response_v0, 1)
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    WriteShareGroupStateRequest: {
+        0: decode_write_share_group_state_request_v0,
+        1: decode_write_share_group_state_request_v1,
+    },
+    WriteShareGroupStateResponse: {
+        0: decode_write_share_group_state_response_v0,
+        1: decode_write_share_group_state_response_v1,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    WriteShareGroupStateRequest: {
+        0: encode_write_share_group_state_request_v0,
+        1: encode_write_share_group_state_request_v1,
+    },
+    WriteShareGroupStateResponse: {
+        0: encode_write_share_group_state_response_v0,
+        1: encode_write_share_group_state_response_v1,
+    },
+}

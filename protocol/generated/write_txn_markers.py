@@ -1,0 +1,404 @@
+"""Codecs of protocol/messages/write_txn_markers.py, generated from it by ``python -m protocol.generate``."""
+
+from __future__ import annotations
+
+from itertools import repeat, starmap
+from struct import Struct, pack, unpack_from
+from typing import Any
+
+from protocol.codec import Decoder, Encoder
+from protocol.fields import Message
+from protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopic,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+from protocol.wire import (
+    DECODE_ERRORS,
+    ENCODE_ERRORS,
+    BadField,
+    ShortField,
+    at_version,
+    decode_failure,
+    encode_failure,
+    read_uvarint,
+    skip_tags,
+    write_string_size,
+    write_uvarint,
+)
+
+pack_ibx = Struct(">ibx").pack
+pack_ihx = Struct(">ihx").pack
+pack_ix = Struct(">ix").pack
+pack_q = Struct(">q").pack
+pack_qB = Struct(">qB").pack
+pack_qhz = Struct(">qh?").pack
+pack_qhzB = Struct(">qh?B").pack
+rows_ihx = Struct(">ihx").iter_unpack
+unpack_iB = Struct(">iB").unpack_from
+unpack_ibB = Struct(">ibB").unpack_from
+unpack_ihB = Struct(">ihB").unpack_from
+unpack_qB = Struct(">qB").unpack_from
+unpack_qhzB = Struct(">qh?B").unpack_from
+
+
+def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[WriteTxnMarkersRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        markers: list[WritableTxnMarker]
+        if not 0 <= n * 17 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("markers")
+            raise ShortField("markers", n)
+        markers = []
+        for _ in repeat(None, n):
+            markers_producer_id, markers_producer_epoch, markers_transaction_result, n = unpack_qhzB(buf, pos)
+            pos += 12
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            markers_topics: list[WritableTxnMarkerTopic]
+            if not 0 <= n * 3 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("markers.topics")
+                raise ShortField("markers.topics", n)
+            markers_topics = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("markers.topics.name")
+                    markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                markers_topics_partition_indexes: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("markers.topics.partition_indexes")
+                    raise ShortField("markers.topics.partition_indexes", n)
+                markers_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                markers_topics.append(WritableTxnMarkerTopic(markers_topics_name, markers_topics_partition_indexes))
+            markers_coordinator_epoch, n = unpack_iB(buf, pos)
+            pos += 5
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            markers.append(WritableTxnMarker(markers_producer_id, markers_producer_epoch, markers_transaction_result, markers_topics, markers_coordinator_epoch))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return WriteTxnMarkersRequest(markers), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "WriteTxnMarkersRequest", version, buf, pos) from None
+
+
+def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[WriteTxnMarkersRequest, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        markers: list[WritableTxnMarker]
+        if not 0 <= n * 18 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("markers")
+            raise ShortField("markers", n)
+        markers = []
+        for _ in repeat(None, n):
+            markers_producer_id, markers_producer_epoch, markers_transaction_result, n = unpack_qhzB(buf, pos)
+            pos += 12
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            markers_topics: list[WritableTxnMarkerTopic]
+            if not 0 <= n * 3 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("markers.topics")
+                raise ShortField("markers.topics", n)
+            markers_topics = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("markers.topics.name")
+                    markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                markers_topics_partition_indexes: list[int]
+                if not 0 <= n * 4 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("markers.topics.partition_indexes")
+                    raise ShortField("markers.topics.partition_indexes", n)
+                markers_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
+                pos += n * 4
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                markers_topics.append(WritableTxnMarkerTopic(markers_topics_name, markers_topics_partition_indexes))
+            markers_coordinator_epoch, markers_transaction_version, n = unpack_ibB(buf, pos)
+            pos += 6
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            markers.append(WritableTxnMarker(markers_producer_id, markers_producer_epoch, markers_transaction_result, markers_topics, markers_coordinator_epoch, markers_transaction_version))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return WriteTxnMarkersRequest(markers), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "WriteTxnMarkersRequest", version, buf, pos) from None
+
+
+def encode_write_txn_markers_request_v1(msg: WriteTxnMarkersRequest, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        markers = msg.markers
+        n = len(markers) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for markers_item in markers:
+            markers_topics = markers_item.topics
+            n = len(markers_topics) + 1
+            if n < 0x80:
+                out += pack_qhzB(markers_item.producer_id, markers_item.producer_epoch, markers_item.transaction_result, n)
+            else:
+                out += pack_qhz(markers_item.producer_id, markers_item.producer_epoch, markers_item.transaction_result)
+                out += write_uvarint(n)
+            for markers_topics_item in markers_topics:
+                raw = markers_topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                markers_topics_partition_indexes = markers_topics_item.partition_indexes
+                n = len(markers_topics_partition_indexes) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(markers_topics_partition_indexes)}i", *markers_topics_partition_indexes)
+                out.append(0)
+            out += pack_ix(markers_item.coordinator_epoch)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "WriteTxnMarkersRequest", version) from error
+
+
+def encode_write_txn_markers_request_v2(msg: WriteTxnMarkersRequest, out: bytearray, version: int = 2) -> None:
+    start = len(out)
+    try:
+        markers = msg.markers
+        n = len(markers) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for markers_item in markers:
+            markers_topics = markers_item.topics
+            n = len(markers_topics) + 1
+            if n < 0x80:
+                out += pack_qhzB(markers_item.producer_id, markers_item.producer_epoch, markers_item.transaction_result, n)
+            else:
+                out += pack_qhz(markers_item.producer_id, markers_item.producer_epoch, markers_item.transaction_result)
+                out += write_uvarint(n)
+            for markers_topics_item in markers_topics:
+                raw = markers_topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                markers_topics_partition_indexes = markers_topics_item.partition_indexes
+                n = len(markers_topics_partition_indexes) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += pack(f">{len(markers_topics_partition_indexes)}i", *markers_topics_partition_indexes)
+                out.append(0)
+            out += pack_ibx(markers_item.coordinator_epoch, markers_item.transaction_version)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "WriteTxnMarkersRequest", version) from error
+
+
+def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[WriteTxnMarkersResponse, int]:
+    n: int
+    try:
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        markers: list[WritableTxnMarkerResult]
+        if not 0 <= n * 10 <= len(buf) - pos:
+            if n < 0:
+                raise BadField("markers")
+            raise ShortField("markers", n)
+        markers = []
+        for _ in repeat(None, n):
+            markers_producer_id, n = unpack_qB(buf, pos)
+            pos += 9
+            if n >= 0x80:
+                n, pos = read_uvarint(buf, pos - 1)
+            n -= 1
+            markers_topics: list[WritableTxnMarkerTopicResult]
+            if not 0 <= n * 3 <= len(buf) - pos:
+                if n < 0:
+                    raise BadField("markers.topics")
+                raise ShortField("markers.topics", n)
+            markers_topics = []
+            for _ in repeat(None, n):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("markers.topics.name")
+                    markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n >= 0x80:
+                    n, pos = read_uvarint(buf, pos - 1)
+                n -= 1
+                markers_topics_partitions: list[WritableTxnMarkerPartitionResult]
+                if not 0 <= n * 7 <= len(buf) - pos:
+                    if n < 0:
+                        raise BadField("markers.topics.partitions")
+                    raise ShortField("markers.topics.partitions", n)
+                end = pos + n * 7
+                if buf[pos + 6 : end : 7].count(0) == n:
+                    markers_topics_partitions = list(starmap(WritableTxnMarkerPartitionResult, rows_ihx(buf[pos:end])))
+                    pos = end
+                else:
+                    markers_topics_partitions = []
+                    for _ in repeat(None, n):
+                        markers_topics_partitions_partition_index, markers_topics_partitions_error_code, n = unpack_ihB(buf, pos)
+                        pos += 7
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        markers_topics_partitions.append(WritableTxnMarkerPartitionResult(markers_topics_partitions_partition_index, markers_topics_partitions_error_code))
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                markers_topics.append(WritableTxnMarkerTopicResult(markers_topics_name, markers_topics_partitions))
+            n = buf[pos]
+            pos += 1
+            if n:
+                pos = skip_tags(buf, pos - 1)
+            markers.append(WritableTxnMarkerResult(markers_producer_id, markers_topics))
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return WriteTxnMarkersResponse(markers), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, "WriteTxnMarkersResponse", version, buf, pos) from None
+
+
+decode_write_txn_markers_response_v2 = at_version(decode_write_txn_markers_response_v1, 2)
+
+
+def encode_write_txn_markers_response_v1(msg: WriteTxnMarkersResponse, out: bytearray, version: int = 1) -> None:
+    start = len(out)
+    try:
+        markers = msg.markers
+        n = len(markers) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for markers_item in markers:
+            markers_topics = markers_item.topics
+            n = len(markers_topics) + 1
+            if n < 0x80:
+                out += pack_qB(markers_item.producer_id, n)
+            else:
+                out += pack_q(markers_item.producer_id)
+                out += write_uvarint(n)
+            for markers_topics_item in markers_topics:
+                raw = markers_topics_item.name.encode()
+                n = len(raw) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_string_size(n)
+                out += raw
+                markers_topics_partitions = markers_topics_item.partitions
+                n = len(markers_topics_partitions) + 1
+                if n < 0x80:
+                    out.append(n)
+                else:
+                    out += write_uvarint(n)
+                out += b"".join([pack_ihx(markers_topics_partitions_item.partition_index, markers_topics_partitions_item.error_code) for markers_topics_partitions_item in markers_topics_partitions])
+                out.append(0)
+            out.append(0)
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "WriteTxnMarkersResponse", version) from error
+
+
+encode_write_txn_markers_response_v2 = at_version(encode_write_txn_markers_response_v1, 2)
+
+
+DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
+    WriteTxnMarkersRequest: {
+        1: decode_write_txn_markers_request_v1,
+        2: decode_write_txn_markers_request_v2,
+    },
+    WriteTxnMarkersResponse: {
+        1: decode_write_txn_markers_response_v1,
+        2: decode_write_txn_markers_response_v2,
+    },
+}
+
+
+ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
+    WriteTxnMarkersRequest: {
+        1: encode_write_txn_markers_request_v1,
+        2: encode_write_txn_markers_request_v2,
+    },
+    WriteTxnMarkersResponse: {
+        1: encode_write_txn_markers_response_v1,
+        2: encode_write_txn_markers_response_v2,
+    },
+}

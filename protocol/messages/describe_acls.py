@@ -1,0 +1,41 @@
+"""DescribeAcls (29): the access rules that match a filter (KIP-140).
+
+Version 1 adds the type of a resource pattern (KIP-290), 3 users as resources (KIP-373).
+"""
+
+from __future__ import annotations
+
+from protocol.fields import Int8, Int16, Int32, Item, Message, String, request, response
+
+
+class DescribeAclsRequest(Message):
+    kafka = request(29, "1-3", flexible="2+")
+    resource_type_filter: Int8 = 0
+    resource_name_filter: String | None = ""
+    pattern_type_filter: Int8 = 3
+    principal_filter: String | None = ""
+    host_filter: String | None = ""
+    operation: Int8 = 0
+    permission_type: Int8 = 0
+
+
+class DescribeAclsResponse(Message):
+    kafka = response(29, "1-3", flexible="2+")
+    throttle_time_ms: Int32 = 0
+    error_code: Int16 = 0
+    error_message: String | None = ""
+    resources: list[DescribeAclsResource] = []
+
+
+class DescribeAclsResource(Item):
+    resource_type: Int8 = 0
+    resource_name: String = ""
+    pattern_type: Int8 = 3
+    acls: list[AclDescription] = []
+
+
+class AclDescription(Item):
+    principal: String = ""
+    host: String = ""
+    operation: Int8 = 0
+    permission_type: Int8 = 0
