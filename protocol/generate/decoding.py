@@ -6,6 +6,8 @@ reads all of it. Nested structs and the elements of arrays are read in place; th
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from protocol.fields import Item, Message, Primitive
 from protocol.generate.rows import Row, row_of
 from protocol.generate.source import FORMATS, PYTHON_TYPES, SIZES, Layouts, Source, join, literal, local, python_type, size_of
@@ -157,8 +159,14 @@ class DecoderWriter:
                 self._source.line("pos = skip_tags(buf, pos - 1)")
                 return
             self._source.line("n, pos = read_uvarint(buf, pos - 1)")
-            with self._source.block("for _ in repeat(None, n)"):
+            with self._times(join(prefix, "tag")):
                 self._tag(known, prefix)
+
+    def _times(self, path: str) -> AbstractContextManager[None]:
+        """A block that runs ``n`` times; ``n`` itself is overwritten inside."""
+        count = local(join(path, "count"))
+        self._source.line(f"{count} = n")
+        return self._source.block(f"for _ in range({count})")
 
     def _tag(self, known: list[FieldSpec], prefix: str) -> None:
         """Read one tagged field: its tag, its size, and the content of those that are known."""
@@ -235,13 +243,13 @@ class DecoderWriter:
             self._source.line(f"pos += n * {SIZES[FORMATS[kind]]}")
         else:
             self._source.line(f"{name} = []")
-            with self._source.block("for _ in repeat(None, n)"):
+            with self._times(path):
                 self._sized(kind, path + ".item", self._is_compact(field), nullable=False)
                 self._source.line(f"{name}.append({local(path + '.item')})")
 
     def _loop(self, struct: type[Item], path: str) -> None:
         self._source.line(f"{local(path)} = []")
-        with self._source.block("for _ in repeat(None, n)"):
+        with self._times(path):
             expression = self._struct(struct, path)
             self._flush()
             self._source.line(f"{local(path)}.append({expression})")

@@ -101,7 +101,7 @@ def _tables(messages: tuple[type[Message], ...]) -> list[str]:
 def _head(name: str, messages: tuple[type[Message], ...], text: str) -> str:
     used = set(re.findall(r"\w+", text))
     standard = [
-        ("itertools", _used(("repeat", "starmap"), used)),
+        ("itertools", _used(("starmap",), used)),
         ("struct", _used(("Struct", "pack", "unpack_from"), used)),
     ]
     structs = sorted({struct.__name__ for message in messages for struct in _structs_of(message)} & used)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -71,7 +71,8 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
                 raise BadField("v3_and_below_topics")
             raise ShortField("v3_and_below_topics", n)
         v3_and_below_topics = []
-        for _ in repeat(None, n):
+        v3_and_below_topics_count = n
+        for _ in range(v3_and_below_topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("v3_and_below_topics.name")
@@ -121,7 +122,8 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
                 raise BadField("v3_and_below_topics")
             raise ShortField("v3_and_below_topics", n)
         v3_and_below_topics = []
-        for _ in repeat(None, n):
+        v3_and_below_topics_count = n
+        for _ in range(v3_and_below_topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 v3_and_below_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -170,7 +172,8 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                 raise BadField("transactions")
             raise ShortField("transactions", n)
         transactions = []
-        for _ in repeat(None, n):
+        transactions_count = n
+        for _ in range(transactions_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 transactions_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -190,7 +193,8 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                     raise BadField("transactions.topics")
                 raise ShortField("transactions.topics", n)
             transactions_topics = []
-            for _ in repeat(None, n):
+            transactions_topics_count = n
+            for _ in range(transactions_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     transactions_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -371,7 +375,8 @@ def decode_add_partitions_to_txn_response_v0(buf: bytes, pos: int, version: int 
                 raise BadField("results_by_topic_v3_and_below")
             raise ShortField("results_by_topic_v3_and_below", n)
         results_by_topic_v3_and_below = []
-        for _ in repeat(None, n):
+        results_by_topic_v3_and_below_count = n
+        for _ in range(results_by_topic_v3_and_below_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("results_by_topic_v3_and_below.name")
@@ -414,7 +419,8 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
                 raise BadField("results_by_topic_v3_and_below")
             raise ShortField("results_by_topic_v3_and_below", n)
         results_by_topic_v3_and_below = []
-        for _ in repeat(None, n):
+        results_by_topic_v3_and_below_count = n
+        for _ in range(results_by_topic_v3_and_below_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 results_by_topic_v3_and_below_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -439,7 +445,8 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
                 pos = end
             else:
                 results_by_topic_v3_and_below_results_by_partition = []
-                for _ in repeat(None, n):
+                results_by_topic_v3_and_below_results_by_partition_count = n
+                for _ in range(results_by_topic_v3_and_below_results_by_partition_count):
                     results_by_topic_v3_and_below_results_by_partition_partition_index, results_by_topic_v3_and_below_results_by_partition_partition_error_code, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n:
@@ -473,7 +480,8 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                 raise BadField("results_by_transaction")
             raise ShortField("results_by_transaction", n)
         results_by_transaction = []
-        for _ in repeat(None, n):
+        results_by_transaction_count = n
+        for _ in range(results_by_transaction_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 results_by_transaction_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -493,7 +501,8 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                     raise BadField("results_by_transaction.topic_results")
                 raise ShortField("results_by_transaction.topic_results", n)
             results_by_transaction_topic_results = []
-            for _ in repeat(None, n):
+            results_by_transaction_topic_results_count = n
+            for _ in range(results_by_transaction_topic_results_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     results_by_transaction_topic_results_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -518,7 +527,8 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                     pos = end
                 else:
                     results_by_transaction_topic_results_results_by_partition = []
-                    for _ in repeat(None, n):
+                    results_by_transaction_topic_results_results_by_partition_count = n
+                    for _ in range(results_by_transaction_topic_results_results_by_partition_count):
                         results_by_transaction_topic_results_results_by_partition_partition_index, results_by_transaction_topic_results_results_by_partition_partition_error_code, n = unpack_ihB(buf, pos)
                         pos += 7
                         if n:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -66,7 +65,8 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                 raise BadField("entries")
             raise ShortField("entries", n)
         entries = []
-        for _ in repeat(None, n):
+        entries_count = n
+        for _ in range(entries_count):
             (n,) = unpack_i(buf, pos)
             pos += 4
             entries_entity: list[EntityData]
@@ -75,7 +75,8 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                     raise BadField("entries.entity")
                 raise ShortField("entries.entity", n)
             entries_entity = []
-            for _ in repeat(None, n):
+            entries_entity_count = n
+            for _ in range(entries_entity_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("entries.entity.entity_type")
@@ -101,7 +102,8 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                 pos = end
             else:
                 entries_ops = []
-                for _ in repeat(None, n):
+                entries_ops_count = n
+                for _ in range(entries_ops_count):
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("entries.ops.key")
@@ -131,7 +133,8 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                 raise BadField("entries")
             raise ShortField("entries", n)
         entries = []
-        for _ in repeat(None, n):
+        entries_count = n
+        for _ in range(entries_count):
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -143,7 +146,8 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                     raise BadField("entries.entity")
                 raise ShortField("entries.entity", n)
             entries_entity = []
-            for _ in repeat(None, n):
+            entries_entity_count = n
+            for _ in range(entries_entity_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -183,7 +187,8 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                 pos = end
             else:
                 entries_ops = []
-                for _ in repeat(None, n):
+                entries_ops_count = n
+                for _ in range(entries_ops_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         entries_ops_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -319,7 +324,8 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
                 raise BadField("entries")
             raise ShortField("entries", n)
         entries = []
-        for _ in repeat(None, n):
+        entries_count = n
+        for _ in range(entries_count):
             entries_error_message: str | None
             entries_error_code, n = unpack_hh(buf, pos)
             if n >= 0:
@@ -335,7 +341,8 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("entries.entity")
                 raise ShortField("entries.entity", n)
             entries_entity = []
-            for _ in repeat(None, n):
+            entries_entity_count = n
+            for _ in range(entries_entity_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("entries.entity.entity_type")
@@ -370,7 +377,8 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                 raise BadField("entries")
             raise ShortField("entries", n)
         entries = []
-        for _ in repeat(None, n):
+        entries_count = n
+        for _ in range(entries_count):
             entries_error_message: str | None
             entries_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -392,7 +400,8 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                     raise BadField("entries.entity")
                 raise ShortField("entries.entity", n)
             entries_entity = []
-            for _ in repeat(None, n):
+            entries_entity_count = n
+            for _ in range(entries_entity_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()

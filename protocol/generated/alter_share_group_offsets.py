@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -64,7 +64,8 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -89,7 +90,8 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_start_offset, n = unpack_iqB(buf, pos)
                     pos += 13
                     if n:
@@ -171,7 +173,8 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 responses_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -197,7 +200,8 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                 pos = end
             else:
                 responses_partitions = []
-                for _ in repeat(None, n):
+                responses_partitions_count = n
+                for _ in range(responses_partitions_count):
                     responses_partitions_error_message: str | None
                     responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
                     if 0 < n < 0x80:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -62,7 +61,8 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
             pos = end
         else:
             deletions = []
-            for _ in repeat(None, n):
+            deletions_count = n
+            for _ in range(deletions_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     deletions_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -87,7 +87,8 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                 raise BadField("upsertions")
             raise ShortField("upsertions", n)
         upsertions = []
-        for _ in repeat(None, n):
+        upsertions_count = n
+        for _ in range(upsertions_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 upsertions_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -197,7 +198,8 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 results_user = buf[pos + 1 : (pos := pos + n)].decode()

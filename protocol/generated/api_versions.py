@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -202,7 +202,8 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
             pos = end
         else:
             api_keys = []
-            for _ in repeat(None, n):
+            api_keys_count = n
+            for _ in range(api_keys_count):
                 api_keys_api_key, api_keys_min_version, api_keys_max_version, n = unpack_hhhB(buf, pos)
                 pos += 7
                 if n:
@@ -216,7 +217,8 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
         zk_migration_ready: bool = False
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -238,7 +240,8 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                         pos = end
                     else:
                         supported_features = []
-                        for _ in repeat(None, n):
+                        supported_features_count = n
+                        for _ in range(supported_features_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 supported_features_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -271,7 +274,8 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                         pos = end
                     else:
                         finalized_features = []
-                        for _ in repeat(None, n):
+                        finalized_features_count = n
+                        for _ in range(finalized_features_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 finalized_features_name = buf[pos + 1 : (pos := pos + n)].decode()

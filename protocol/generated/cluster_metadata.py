@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -129,7 +128,8 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
         leader_recovery_state: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -215,7 +215,8 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
         leader_recovery_state: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -303,7 +304,8 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
         last_known_elr: list[int] | None = None
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -95,7 +94,8 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             if n > len(buf) - pos:
                 raise ShortField("subscribed_topic_names", n)
             subscribed_topic_names = []
-            for _ in repeat(None, n):
+            subscribed_topic_names_count = n
+            for _ in range(subscribed_topic_names_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -127,7 +127,8 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             if n * 18 > len(buf) - pos:
                 raise ShortField("topic_partitions", n)
             topic_partitions = []
-            for _ in repeat(None, n):
+            topic_partitions_count = n
+            for _ in range(topic_partitions_count):
                 topic_partitions_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -205,7 +206,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             if n > len(buf) - pos:
                 raise ShortField("subscribed_topic_names", n)
             subscribed_topic_names = []
-            for _ in repeat(None, n):
+            subscribed_topic_names_count = n
+            for _ in range(subscribed_topic_names_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -247,7 +249,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             if n * 18 > len(buf) - pos:
                 raise ShortField("topic_partitions", n)
             topic_partitions = []
-            for _ in repeat(None, n):
+            topic_partitions_count = n
+            for _ in range(topic_partitions_count):
                 topic_partitions_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -517,7 +520,8 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
                     raise BadField("assignment.topic_partitions")
                 raise ShortField("assignment.topic_partitions", n)
             assignment_topic_partitions = []
-            for _ in repeat(None, n):
+            assignment_topic_partitions_count = n
+            for _ in range(assignment_topic_partitions_count):
                 assignment_topic_partitions_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -96,7 +95,8 @@ def decode_consumer_group_metadata_value_v0(buf: bytes, pos: int, version: int =
         metadata_hash: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -169,7 +169,8 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             if 0 < n < 0x80:
                 topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
@@ -189,7 +190,8 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                     raise BadField("topics.partition_metadata")
                 raise ShortField("topics.partition_metadata", n)
             topics_partition_metadata = []
-            for _ in repeat(None, n):
+            topics_partition_metadata_count = n
+            for _ in range(topics_partition_metadata_count):
                 topics_partition_metadata_partition, n = unpack_iB(buf, pos)
                 pos += 5
                 if n >= 0x80:
@@ -201,7 +203,8 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                         raise BadField("topics.partition_metadata.racks")
                     raise ShortField("topics.partition_metadata.racks", n)
                 topics_partition_metadata_racks = []
-                for _ in repeat(None, n):
+                topics_partition_metadata_racks_count = n
+                for _ in range(topics_partition_metadata_racks_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         topics_partition_metadata_racks_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -363,7 +366,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                 raise BadField("subscribed_topic_names")
             raise ShortField("subscribed_topic_names", n)
         subscribed_topic_names = []
-        for _ in repeat(None, n):
+        subscribed_topic_names_count = n
+        for _ in range(subscribed_topic_names_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -398,7 +402,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
         classic_member_metadata: ClassicMemberMetadata | None = None
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -420,7 +425,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                                 raise BadField("classic_member_metadata.supported_protocols")
                             raise ShortField("classic_member_metadata.supported_protocols", n)
                         classic_member_metadata_supported_protocols = []
-                        for _ in repeat(None, n):
+                        classic_member_metadata_supported_protocols_count = n
+                        for _ in range(classic_member_metadata_supported_protocols_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 classic_member_metadata_supported_protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -605,7 +611,8 @@ def decode_consumer_group_target_assignment_metadata_value_v0(buf: bytes, pos: i
         assignment_timestamp: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -685,7 +692,8 @@ def decode_consumer_group_target_assignment_member_value_v0(buf: bytes, pos: int
                 raise BadField("topic_partitions")
             raise ShortField("topic_partitions", n)
         topic_partitions = []
-        for _ in repeat(None, n):
+        topic_partitions_count = n
+        for _ in range(topic_partitions_count):
             topic_partitions_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -785,7 +793,8 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
                 raise BadField("assigned_partitions")
             raise ShortField("assigned_partitions", n)
         assigned_partitions = []
-        for _ in repeat(None, n):
+        assigned_partitions_count = n
+        for _ in range(assigned_partitions_count):
             assigned_partitions_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -803,7 +812,8 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
             assigned_partitions_assignment_epochs: list[int] | None = None
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                assigned_partitions_tag_count = n
+                for _ in range(assigned_partitions_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     assigned_partitions_tag_end = pos + n
@@ -838,7 +848,8 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
                 raise BadField("partitions_pending_revocation")
             raise ShortField("partitions_pending_revocation", n)
         partitions_pending_revocation = []
-        for _ in repeat(None, n):
+        partitions_pending_revocation_count = n
+        for _ in range(partitions_pending_revocation_count):
             partitions_pending_revocation_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -856,7 +867,8 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
             partitions_pending_revocation_assignment_epochs: list[int] | None = None
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                partitions_pending_revocation_tag_count = n
+                for _ in range(partitions_pending_revocation_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     partitions_pending_revocation_tag_end = pos + n
@@ -1013,7 +1025,8 @@ def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, vers
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_item = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -30,7 +29,8 @@ def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.item")
@@ -61,7 +61,8 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.item")
@@ -82,7 +83,8 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
                 raise BadField("owned_partitions")
             raise ShortField("owned_partitions", n)
         owned_partitions = []
-        for _ in repeat(None, n):
+        owned_partitions_count = n
+        for _ in range(owned_partitions_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("owned_partitions.topic")
@@ -115,7 +117,8 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.item")
@@ -136,7 +139,8 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
                 raise BadField("owned_partitions")
             raise ShortField("owned_partitions", n)
         owned_partitions = []
-        for _ in repeat(None, n):
+        owned_partitions_count = n
+        for _ in range(owned_partitions_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("owned_partitions.topic")
@@ -169,7 +173,8 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.item")
@@ -190,7 +195,8 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
                 raise BadField("owned_partitions")
             raise ShortField("owned_partitions", n)
         owned_partitions = []
-        for _ in repeat(None, n):
+        owned_partitions_count = n
+        for _ in range(owned_partitions_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("owned_partitions.topic")
@@ -354,7 +360,8 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 
                 raise BadField("assigned_partitions")
             raise ShortField("assigned_partitions", n)
         assigned_partitions = []
-        for _ in repeat(None, n):
+        assigned_partitions_count = n
+        for _ in range(assigned_partitions_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("assigned_partitions.topic")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -59,7 +59,8 @@ def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 raise BadField("creations")
             raise ShortField("creations", n)
         creations = []
-        for _ in repeat(None, n):
+        creations_count = n
+        for _ in range(creations_count):
             creations_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("creations.resource_name")
@@ -96,7 +97,8 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("creations")
             raise ShortField("creations", n)
         creations = []
-        for _ in repeat(None, n):
+        creations_count = n
+        for _ in range(creations_count):
             creations_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 creations_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -221,7 +223,8 @@ def decode_create_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             pos = end
         else:
             results = []
-            for _ in repeat(None, n):
+            results_count = n
+            for _ in range(results_count):
                 results_error_message: str | None
                 results_error_code, n = unpack_hh(buf, pos)
                 if n >= 0:
@@ -259,7 +262,8 @@ def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
             pos = end
         else:
             results = []
-            for _ in repeat(None, n):
+            results_count = n
+            for _ in range(results_count):
                 results_error_message: str | None
                 results_error_code, n = unpack_hB(buf, pos)
                 if 0 < n < 0x80:

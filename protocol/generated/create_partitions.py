@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -59,7 +58,8 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -73,7 +73,8 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
                 if n * 4 > len(buf) - pos:
                     raise ShortField("topics.assignments", n)
                 topics_assignments = []
-                for _ in repeat(None, n):
+                topics_assignments_count = n
+                for _ in range(topics_assignments_count):
                     (n,) = unpack_i(buf, pos)
                     pos += 4
                     topics_assignments_broker_ids: list[int]
@@ -109,7 +110,8 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -130,7 +132,8 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 if n * 2 > len(buf) - pos:
                     raise ShortField("topics.assignments", n)
                 topics_assignments = []
-                for _ in repeat(None, n):
+                topics_assignments_count = n
+                for _ in range(topics_assignments_count):
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -249,7 +252,8 @@ def decode_create_partitions_response_v0(buf: bytes, pos: int, version: int = 0)
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("results.name")
@@ -286,7 +290,8 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 results_name = buf[pos + 1 : (pos := pos + n)].decode()

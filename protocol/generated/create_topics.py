@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -72,7 +71,8 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -85,7 +85,8 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     raise BadField("topics.assignments")
                 raise ShortField("topics.assignments", n)
             topics_assignments = []
-            for _ in repeat(None, n):
+            topics_assignments_count = n
+            for _ in range(topics_assignments_count):
                 topics_assignments_partition_index, n = unpack_ii(buf, pos)
                 pos += 8
                 topics_assignments_broker_ids: list[int]
@@ -104,7 +105,8 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     raise BadField("topics.configs")
                 raise ShortField("topics.configs", n)
             topics_configs = []
-            for _ in repeat(None, n):
+            topics_configs_count = n
+            for _ in range(topics_configs_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("topics.configs.name")
@@ -145,7 +147,8 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -165,7 +168,8 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                     raise BadField("topics.assignments")
                 raise ShortField("topics.assignments", n)
             topics_assignments = []
-            for _ in repeat(None, n):
+            topics_assignments_count = n
+            for _ in range(topics_assignments_count):
                 topics_assignments_partition_index, n = unpack_iB(buf, pos)
                 pos += 5
                 if n >= 0x80:
@@ -194,7 +198,8 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                     raise BadField("topics.configs")
                 raise ShortField("topics.configs", n)
             topics_configs = []
-            for _ in repeat(None, n):
+            topics_configs_count = n
+            for _ in range(topics_configs_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -363,7 +368,8 @@ def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -403,7 +409,8 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -434,7 +441,8 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 if n * 6 > len(buf) - pos:
                     raise ShortField("topics.configs", n)
                 topics_configs = []
-                for _ in repeat(None, n):
+                topics_configs_count = n
+                for _ in range(topics_configs_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -463,7 +471,8 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
             topics_topic_config_error_code: int = 0
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                topics_tag_count = n
+                for _ in range(topics_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     topics_tag_end = pos + n
@@ -503,7 +512,8 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -534,7 +544,8 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 if n * 6 > len(buf) - pos:
                     raise ShortField("topics.configs", n)
                 topics_configs = []
-                for _ in repeat(None, n):
+                topics_configs_count = n
+                for _ in range(topics_configs_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -563,7 +574,8 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
             topics_topic_config_error_code: int = 0
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                topics_tag_count = n
+                for _ in range(topics_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     topics_tag_end = pos + n

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -63,7 +62,8 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 raise BadField("filters")
             raise ShortField("filters", n)
         filters = []
-        for _ in repeat(None, n):
+        filters_count = n
+        for _ in range(filters_count):
             filters_resource_name_filter: str | None
             filters_resource_type_filter, n = unpack_bh(buf, pos)
             if n >= 0:
@@ -109,7 +109,8 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("filters")
             raise ShortField("filters", n)
         filters = []
-        for _ in repeat(None, n):
+        filters_count = n
+        for _ in range(filters_count):
             filters_resource_name_filter: str | None
             filters_resource_type_filter, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
@@ -259,7 +260,8 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("filter_results")
             raise ShortField("filter_results", n)
         filter_results = []
-        for _ in repeat(None, n):
+        filter_results_count = n
+        for _ in range(filter_results_count):
             filter_results_error_message: str | None
             filter_results_error_code, n = unpack_hh(buf, pos)
             if n >= 0:
@@ -275,7 +277,8 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     raise BadField("filter_results.matching_acls")
                 raise ShortField("filter_results.matching_acls", n)
             filter_results_matching_acls = []
-            for _ in repeat(None, n):
+            filter_results_matching_acls_count = n
+            for _ in range(filter_results_matching_acls_count):
                 filter_results_matching_acls_error_message: str | None
                 filter_results_matching_acls_error_code, n = unpack_hh(buf, pos)
                 if n >= 0:
@@ -320,7 +323,8 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 raise BadField("filter_results")
             raise ShortField("filter_results", n)
         filter_results = []
-        for _ in repeat(None, n):
+        filter_results_count = n
+        for _ in range(filter_results_count):
             filter_results_error_message: str | None
             filter_results_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -342,7 +346,8 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                     raise BadField("filter_results.matching_acls")
                 raise ShortField("filter_results.matching_acls", n)
             filter_results_matching_acls = []
-            for _ in repeat(None, n):
+            filter_results_matching_acls_count = n
+            for _ in range(filter_results_matching_acls_count):
                 filter_results_matching_acls_error_message: str | None
                 filter_results_matching_acls_error_code, n = unpack_hB(buf, pos)
                 if 0 < n < 0x80:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -50,7 +49,8 @@ def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> t
                 raise BadField("groups_names")
             raise ShortField("groups_names", n)
         groups_names = []
-        for _ in repeat(None, n):
+        groups_names_count = n
+        for _ in range(groups_names_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups_names.item")
@@ -80,7 +80,8 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("groups_names")
             raise ShortField("groups_names", n)
         groups_names = []
-        for _ in repeat(None, n):
+        groups_names_count = n
+        for _ in range(groups_names_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_names_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -155,7 +156,8 @@ def decode_delete_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> 
             pos = end
         else:
             results = []
-            for _ in repeat(None, n):
+            results_count = n
+            for _ in range(results_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("results.group_id")
@@ -192,7 +194,8 @@ def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             pos = end
         else:
             results = []
-            for _ in repeat(None, n):
+            results_count = n
+            for _ in range(results_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     results_group_id = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -62,7 +62,8 @@ def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -102,7 +103,8 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -127,7 +129,8 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_offset, n = unpack_iqB(buf, pos)
                     pos += 13
                     if n:
@@ -210,7 +213,8 @@ def decode_delete_records_response_v0(buf: bytes, pos: int, version: int = 0) ->
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -250,7 +254,8 @@ def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) ->
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -275,7 +280,8 @@ def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) ->
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_low_watermark, topics_partitions_error_code, n = unpack_iqhB(buf, pos)
                     pos += 15
                     if n:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -57,7 +56,8 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -135,7 +135,8 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 responses_topic_name = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -59,7 +58,8 @@ def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> t
                 raise BadField("topic_names")
             raise ShortField("topic_names", n)
         topic_names = []
-        for _ in repeat(None, n):
+        topic_names_count = n
+        for _ in range(topic_names_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topic_names.item")
@@ -92,7 +92,8 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
                 raise BadField("topic_names")
             raise ShortField("topic_names", n)
         topic_names = []
-        for _ in repeat(None, n):
+        topic_names_count = n
+        for _ in range(topic_names_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -134,7 +135,8 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             pos = end
         else:
             topics = []
-            for _ in repeat(None, n):
+            topics_count = n
+            for _ in range(topics_count):
                 topics_name: str | None
                 n = buf[pos]
                 if 0 < n < 0x80:
@@ -256,7 +258,8 @@ def decode_delete_topics_response_v1(buf: bytes, pos: int, version: int = 1) -> 
             pos = end
         else:
             responses = []
-            for _ in repeat(None, n):
+            responses_count = n
+            for _ in range(responses_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("responses.name")
@@ -296,7 +299,8 @@ def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> 
             pos = end
         else:
             responses = []
-            for _ in repeat(None, n):
+            responses_count = n
+            for _ in range(responses_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     responses_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -333,7 +337,8 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 responses_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -380,7 +385,8 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_name: str | None
             n = buf[pos]
             if 0 < n < 0x80:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -219,7 +218,8 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
                 raise BadField("resources")
             raise ShortField("resources", n)
         resources = []
-        for _ in repeat(None, n):
+        resources_count = n
+        for _ in range(resources_count):
             resources_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("resources.resource_name")
@@ -232,7 +232,8 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
                     raise BadField("resources.acls")
                 raise ShortField("resources.acls", n)
             resources_acls = []
-            for _ in repeat(None, n):
+            resources_acls_count = n
+            for _ in range(resources_acls_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("resources.acls.principal")
@@ -276,7 +277,8 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 raise BadField("resources")
             raise ShortField("resources", n)
         resources = []
-        for _ in repeat(None, n):
+        resources_count = n
+        for _ in range(resources_count):
             resources_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -296,7 +298,8 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                     raise BadField("resources.acls")
                 raise ShortField("resources.acls", n)
             resources_acls = []
-            for _ in repeat(None, n):
+            resources_acls_count = n
+            for _ in range(resources_acls_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     resources_acls_principal = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -68,7 +67,8 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
                 raise BadField("components")
             raise ShortField("components", n)
         components = []
-        for _ in repeat(None, n):
+        components_count = n
+        for _ in range(components_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("components.entity_type")
@@ -102,7 +102,8 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
                 raise BadField("components")
             raise ShortField("components", n)
         components = []
-        for _ in repeat(None, n):
+        components_count = n
+        for _ in range(components_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 components_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -213,7 +214,8 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
             if n * 8 > len(buf) - pos:
                 raise ShortField("entries", n)
             entries = []
-            for _ in repeat(None, n):
+            entries_count = n
+            for _ in range(entries_count):
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 entries_entity: list[EntityData]
@@ -222,7 +224,8 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("entries.entity")
                     raise ShortField("entries.entity", n)
                 entries_entity = []
-                for _ in repeat(None, n):
+                entries_entity_count = n
+                for _ in range(entries_entity_count):
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("entries.entity.entity_type")
@@ -248,7 +251,8 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                     pos = end
                 else:
                     entries_values = []
-                    for _ in repeat(None, n):
+                    entries_values_count = n
+                    for _ in range(entries_values_count):
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
                             raise BadField("entries.values.key")
@@ -289,7 +293,8 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
             if n * 3 > len(buf) - pos:
                 raise ShortField("entries", n)
             entries = []
-            for _ in repeat(None, n):
+            entries_count = n
+            for _ in range(entries_count):
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -301,7 +306,8 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                         raise BadField("entries.entity")
                     raise ShortField("entries.entity", n)
                 entries_entity = []
-                for _ in repeat(None, n):
+                entries_entity_count = n
+                for _ in range(entries_entity_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -341,7 +347,8 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                     pos = end
                 else:
                     entries_values = []
-                    for _ in repeat(None, n):
+                    entries_values_count = n
+                    for _ in range(entries_values_count):
                         n = buf[pos]
                         if 0 < n < 0x80:
                             entries_values_key = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -142,7 +141,8 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_broker_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -207,7 +207,8 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_broker_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -272,7 +273,8 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_broker_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()

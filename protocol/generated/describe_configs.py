@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -74,7 +73,8 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
                 raise BadField("resources")
             raise ShortField("resources", n)
         resources = []
-        for _ in repeat(None, n):
+        resources_count = n
+        for _ in range(resources_count):
             resources_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("resources.resource_name")
@@ -88,7 +88,8 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
                 if n * 2 > len(buf) - pos:
                     raise ShortField("resources.configuration_keys", n)
                 resources_configuration_keys = []
-                for _ in repeat(None, n):
+                resources_configuration_keys_count = n
+                for _ in range(resources_configuration_keys_count):
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("resources.configuration_keys.item")
@@ -116,7 +117,8 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
                 raise BadField("resources")
             raise ShortField("resources", n)
         resources = []
-        for _ in repeat(None, n):
+        resources_count = n
+        for _ in range(resources_count):
             resources_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("resources.resource_name")
@@ -130,7 +132,8 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
                 if n * 2 > len(buf) - pos:
                     raise ShortField("resources.configuration_keys", n)
                 resources_configuration_keys = []
-                for _ in repeat(None, n):
+                resources_configuration_keys_count = n
+                for _ in range(resources_configuration_keys_count):
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("resources.configuration_keys.item")
@@ -158,7 +161,8 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                 raise BadField("resources")
             raise ShortField("resources", n)
         resources = []
-        for _ in repeat(None, n):
+        resources_count = n
+        for _ in range(resources_count):
             resources_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -179,7 +183,8 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                 if n > len(buf) - pos:
                     raise ShortField("resources.configuration_keys", n)
                 resources_configuration_keys = []
-                for _ in repeat(None, n):
+                resources_configuration_keys_count = n
+                for _ in range(resources_configuration_keys_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         resources_configuration_keys_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -309,7 +314,8 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             results_error_message: str | None
             results_error_code, n = unpack_hh(buf, pos)
             if n >= 0:
@@ -329,7 +335,8 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                     raise BadField("results.configs")
                 raise ShortField("results.configs", n)
             results_configs = []
-            for _ in repeat(None, n):
+            results_configs_count = n
+            for _ in range(results_configs_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("results.configs.name")
@@ -349,7 +356,8 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                         raise BadField("results.configs.synonyms")
                     raise ShortField("results.configs.synonyms", n)
                 results_configs_synonyms = []
-                for _ in repeat(None, n):
+                results_configs_synonyms_count = n
+                for _ in range(results_configs_synonyms_count):
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("results.configs.synonyms.name")
@@ -387,7 +395,8 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             results_error_message: str | None
             results_error_code, n = unpack_hh(buf, pos)
             if n >= 0:
@@ -407,7 +416,8 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                     raise BadField("results.configs")
                 raise ShortField("results.configs", n)
             results_configs = []
-            for _ in repeat(None, n):
+            results_configs_count = n
+            for _ in range(results_configs_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("results.configs.name")
@@ -427,7 +437,8 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                         raise BadField("results.configs.synonyms")
                     raise ShortField("results.configs.synonyms", n)
                 results_configs_synonyms = []
-                for _ in repeat(None, n):
+                results_configs_synonyms_count = n
+                for _ in range(results_configs_synonyms_count):
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("results.configs.synonyms.name")
@@ -472,7 +483,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             results_error_message: str | None
             results_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -502,7 +514,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     raise BadField("results.configs")
                 raise ShortField("results.configs", n)
             results_configs = []
-            for _ in repeat(None, n):
+            results_configs_count = n
+            for _ in range(results_configs_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     results_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -532,7 +545,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                         raise BadField("results.configs.synonyms")
                     raise ShortField("results.configs.synonyms", n)
                 results_configs_synonyms = []
-                for _ in repeat(None, n):
+                results_configs_synonyms_count = n
+                for _ in range(results_configs_synonyms_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         results_configs_synonyms_name = buf[pos + 1 : (pos := pos + n)].decode()

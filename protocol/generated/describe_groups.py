@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -54,7 +53,8 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) ->
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.item")
@@ -84,7 +84,8 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) ->
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.item")
@@ -114,7 +115,8 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -213,7 +215,8 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             groups_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
@@ -238,7 +241,8 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in repeat(None, n):
+            groups_members_count = n
+            for _ in range(groups_members_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.members.member_id")
@@ -279,7 +283,8 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             groups_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
@@ -304,7 +309,8 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in repeat(None, n):
+            groups_members_count = n
+            for _ in range(groups_members_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.members.member_id")
@@ -348,7 +354,8 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             groups_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
@@ -373,7 +380,8 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in repeat(None, n):
+            groups_members_count = n
+            for _ in range(groups_members_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.members.member_id")
@@ -416,7 +424,8 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             groups_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
@@ -441,7 +450,8 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in repeat(None, n):
+            groups_members_count = n
+            for _ in range(groups_members_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.members.member_id")
@@ -494,7 +504,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             groups_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 3 : (pos := pos + 2 + n)].decode()
@@ -538,7 +549,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in repeat(None, n):
+            groups_members_count = n
+            for _ in range(groups_members_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -622,7 +634,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -676,7 +689,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in repeat(None, n):
+            groups_members_count = n
+            for _ in range(groups_members_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()

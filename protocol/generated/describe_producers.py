@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -54,7 +54,8 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -134,7 +135,8 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -154,7 +156,8 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_message: str | None
                 topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
                 if 0 < n < 0x80:
@@ -181,7 +184,8 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                     pos = end
                 else:
                     topics_partitions_active_producers = []
-                    for _ in repeat(None, n):
+                    topics_partitions_active_producers_count = n
+                    for _ in range(topics_partitions_active_producers_count):
                         topics_partitions_active_producers_producer_id, topics_partitions_active_producers_producer_epoch, topics_partitions_active_producers_last_sequence, topics_partitions_active_producers_last_timestamp, topics_partitions_active_producers_coordinator_epoch, topics_partitions_active_producers_current_txn_start_offset, n = unpack_qiiqiqB(buf, pos)
                         pos += 37
                         if n:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -66,7 +65,8 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -87,7 +87,8 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                 if n * 3 > len(buf) - pos:
                     raise ShortField("groups.topics", n)
                 groups_topics = []
-                for _ in repeat(None, n):
+                groups_topics_count = n
+                for _ in range(groups_topics_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -196,7 +197,8 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -216,7 +218,8 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                     raise BadField("groups.topics")
                 raise ShortField("groups.topics", n)
             groups_topics = []
-            for _ in repeat(None, n):
+            groups_topics_count = n
+            for _ in range(groups_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -242,7 +245,8 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                     pos = end
                 else:
                     groups_topics_partitions = []
-                    for _ in repeat(None, n):
+                    groups_topics_partitions_count = n
+                    for _ in range(groups_topics_partitions_count):
                         groups_topics_partitions_error_message: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_start_offset, groups_topics_partitions_leader_epoch, groups_topics_partitions_error_code, n = unpack_iqihB(buf, pos)
                         if 0 < n < 0x80:
@@ -301,7 +305,8 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -321,7 +326,8 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                     raise BadField("groups.topics")
                 raise ShortField("groups.topics", n)
             groups_topics = []
-            for _ in repeat(None, n):
+            groups_topics_count = n
+            for _ in range(groups_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -347,7 +353,8 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                     pos = end
                 else:
                     groups_topics_partitions = []
-                    for _ in repeat(None, n):
+                    groups_topics_partitions_count = n
+                    for _ in range(groups_topics_partitions_count):
                         groups_topics_partitions_error_message: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_start_offset, groups_topics_partitions_leader_epoch, groups_topics_partitions_lag, groups_topics_partitions_error_code, n = unpack_iqiqhB(buf, pos)
                         if 0 < n < 0x80:

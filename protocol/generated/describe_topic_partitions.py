@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -64,7 +63,8 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -155,7 +155,8 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_name: str | None
             topics_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -177,7 +178,8 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:

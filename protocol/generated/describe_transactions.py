@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -52,7 +51,8 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
                 raise BadField("transactional_ids")
             raise ShortField("transactional_ids", n)
         transactional_ids = []
-        for _ in repeat(None, n):
+        transactional_ids_count = n
+        for _ in range(transactional_ids_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 transactional_ids_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -108,7 +108,8 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 raise BadField("transaction_states")
             raise ShortField("transaction_states", n)
         transaction_states = []
-        for _ in repeat(None, n):
+        transaction_states_count = n
+        for _ in range(transaction_states_count):
             transaction_states_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
                 transaction_states_transactional_id = buf[pos + 3 : (pos := pos + 2 + n)].decode()
@@ -136,7 +137,8 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                     raise BadField("transaction_states.topics")
                 raise ShortField("transaction_states.topics", n)
             transaction_states_topics = []
-            for _ in repeat(None, n):
+            transaction_states_topics_count = n
+            for _ in range(transaction_states_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     transaction_states_topics_topic = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -54,7 +54,8 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
             if n * 2 > len(buf) - pos:
                 raise ShortField("users", n)
             users = []
-            for _ in repeat(None, n):
+            users_count = n
+            for _ in range(users_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     users_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -128,7 +129,8 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 results_user = buf[pos + 1 : (pos := pos + n)].decode()
@@ -163,7 +165,8 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 pos = end
             else:
                 results_credential_infos = []
-                for _ in repeat(None, n):
+                results_credential_infos_count = n
+                for _ in range(results_credential_infos_count):
                     results_credential_infos_mechanism, results_credential_infos_iterations, n = unpack_biB(buf, pos)
                     pos += 6
                     if n:

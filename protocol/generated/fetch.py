@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -110,7 +110,8 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
@@ -144,7 +145,8 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
@@ -181,7 +183,8 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
@@ -205,7 +208,8 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
@@ -241,7 +245,8 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
@@ -265,7 +270,8 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
@@ -301,7 +307,8 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
@@ -325,7 +332,8 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
@@ -365,7 +373,8 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
@@ -390,7 +399,8 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                     pos += 33
                     if n:
@@ -412,7 +422,8 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 forgotten_topics_data_topic = buf[pos + 1 : (pos := pos + n)].decode()
@@ -451,7 +462,8 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
         cluster_id: str | None = None
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -490,7 +502,8 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -507,7 +520,8 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                     pos += 33
                     if n:
@@ -529,7 +543,8 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -560,7 +575,8 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
         cluster_id: str | None = None
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -602,7 +618,8 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -619,7 +636,8 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                     pos += 33
                     if n:
@@ -641,7 +659,8 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -673,7 +692,8 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
         replica_state: ReplicaState = ReplicaState()
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -721,7 +741,8 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -733,13 +754,15 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                 pos += 33
                 topics_partitions_replica_directory_id: bytes = ZERO_UUID
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in repeat(None, n):
+                    topics_partitions_tag_count = n
+                    for _ in range(topics_partitions_tag_count):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         topics_partitions_tag_end = pos + n
@@ -769,7 +792,8 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -801,7 +825,8 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
         replica_state: ReplicaState = ReplicaState()
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -846,7 +871,8 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -858,14 +884,16 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_fetch_offset, topics_partitions_last_fetched_epoch, topics_partitions_log_start_offset, topics_partitions_partition_max_bytes, n = unpack_iiqiqiB(buf, pos)
                 pos += 33
                 topics_partitions_replica_directory_id: bytes = ZERO_UUID
                 topics_partitions_high_watermark: int = 9223372036854775807
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in repeat(None, n):
+                    topics_partitions_tag_count = n
+                    for _ in range(topics_partitions_tag_count):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         topics_partitions_tag_end = pos + n
@@ -898,7 +926,8 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -930,7 +959,8 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
         replica_state: ReplicaState = ReplicaState()
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -1541,7 +1571,8 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.topic")
@@ -1554,7 +1585,8 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, n = unpack_ihqqi(buf, pos)
                 pos += 26
                 responses_partitions_aborted_transactions: list[AbortedTransaction] | None
@@ -1593,7 +1625,8 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.topic")
@@ -1606,7 +1639,8 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqi(buf, pos)
                 pos += 34
                 responses_partitions_aborted_transactions: list[AbortedTransaction] | None
@@ -1648,7 +1682,8 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.topic")
@@ -1661,7 +1696,8 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqi(buf, pos)
                 pos += 34
                 responses_partitions_aborted_transactions: list[AbortedTransaction] | None
@@ -1709,7 +1745,8 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.topic")
@@ -1722,7 +1759,8 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqi(buf, pos)
                 pos += 34
                 responses_partitions_aborted_transactions: list[AbortedTransaction] | None
@@ -1764,7 +1802,8 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 responses_topic = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1784,7 +1823,8 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -1802,7 +1842,8 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                         pos = end
                     else:
                         responses_partitions_aborted_transactions = []
-                        for _ in repeat(None, n):
+                        responses_partitions_aborted_transactions_count = n
+                        for _ in range(responses_partitions_aborted_transactions_count):
                             responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset, n = unpack_qqB(buf, pos)
                             pos += 17
                             if n:
@@ -1825,7 +1866,8 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 responses_partitions_snapshot_id: SnapshotId = SnapshotId()
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in repeat(None, n):
+                    responses_partitions_tag_count = n
+                    for _ in range(responses_partitions_tag_count):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
@@ -1882,7 +1924,8 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -1894,7 +1937,8 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -1912,7 +1956,8 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                         pos = end
                     else:
                         responses_partitions_aborted_transactions = []
-                        for _ in repeat(None, n):
+                        responses_partitions_aborted_transactions_count = n
+                        for _ in range(responses_partitions_aborted_transactions_count):
                             responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset, n = unpack_qqB(buf, pos)
                             pos += 17
                             if n:
@@ -1935,7 +1980,8 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                 responses_partitions_snapshot_id: SnapshotId = SnapshotId()
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in repeat(None, n):
+                    responses_partitions_tag_count = n
+                    for _ in range(responses_partitions_tag_count):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
@@ -1998,7 +2044,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -2010,7 +2057,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -2028,7 +2076,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                         pos = end
                     else:
                         responses_partitions_aborted_transactions = []
-                        for _ in repeat(None, n):
+                        responses_partitions_aborted_transactions_count = n
+                        for _ in range(responses_partitions_aborted_transactions_count):
                             responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset, n = unpack_qqB(buf, pos)
                             pos += 17
                             if n:
@@ -2051,7 +2100,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                 responses_partitions_snapshot_id: SnapshotId = SnapshotId()
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in repeat(None, n):
+                    responses_partitions_tag_count = n
+                    for _ in range(responses_partitions_tag_count):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
@@ -2090,7 +2140,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
         node_endpoints: list[NodeEndpoint] = []
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -2107,7 +2158,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                             raise BadField("node_endpoints")
                         raise ShortField("node_endpoints", n)
                     node_endpoints = []
-                    for _ in repeat(None, n):
+                    node_endpoints_count = n
+                    for _ in range(node_endpoints_count):
                         node_endpoints_node_id, n = unpack_iB(buf, pos)
                         if 0 < n < 0x80:
                             node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -111,7 +110,8 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
                 raise BadField("coordinator_keys")
             raise ShortField("coordinator_keys", n)
         coordinator_keys = []
-        for _ in repeat(None, n):
+        coordinator_keys_count = n
+        for _ in range(coordinator_keys_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 coordinator_keys_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -300,7 +300,8 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                 raise BadField("coordinators")
             raise ShortField("coordinators", n)
         coordinators = []
-        for _ in repeat(None, n):
+        coordinators_count = n
+        for _ in range(coordinators_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 coordinators_key = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -216,7 +215,8 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tup
         topic_id: bytes = ZERO_UUID
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -353,7 +353,8 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -411,7 +412,8 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -469,7 +471,8 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -527,7 +530,8 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -605,7 +609,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -62,7 +61,8 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
                 raise BadField("resources")
             raise ShortField("resources", n)
         resources = []
-        for _ in repeat(None, n):
+        resources_count = n
+        for _ in range(resources_count):
             resources_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("resources.resource_name")
@@ -75,7 +75,8 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
                     raise BadField("resources.configs")
                 raise ShortField("resources.configs", n)
             resources_configs = []
-            for _ in repeat(None, n):
+            resources_configs_count = n
+            for _ in range(resources_configs_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("resources.configs.name")
@@ -110,7 +111,8 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                 raise BadField("resources")
             raise ShortField("resources", n)
         resources = []
-        for _ in repeat(None, n):
+        resources_count = n
+        for _ in range(resources_count):
             resources_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -130,7 +132,8 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                     raise BadField("resources.configs")
                 raise ShortField("resources.configs", n)
             resources_configs = []
-            for _ in repeat(None, n):
+            resources_configs_count = n
+            for _ in range(resources_configs_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     resources_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -260,7 +263,8 @@ def decode_incremental_alter_configs_response_v0(buf: bytes, pos: int, version: 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_error_message: str | None
             responses_error_code, n = unpack_hh(buf, pos)
             if n >= 0:
@@ -294,7 +298,8 @@ def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_error_message: str | None
             responses_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:

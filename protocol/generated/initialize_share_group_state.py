@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -64,7 +64,8 @@ def decode_initialize_share_group_state_request_v0(buf: bytes, pos: int, version
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -81,7 +82,8 @@ def decode_initialize_share_group_state_request_v0(buf: bytes, pos: int, version
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition, topics_partitions_state_epoch, topics_partitions_start_offset, n = unpack_iiqB(buf, pos)
                     pos += 17
                     if n:
@@ -149,7 +151,8 @@ def decode_initialize_share_group_state_response_v0(buf: bytes, pos: int, versio
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             results_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -167,7 +170,8 @@ def decode_initialize_share_group_state_response_v0(buf: bytes, pos: int, versio
                 pos = end
             else:
                 results_partitions = []
-                for _ in repeat(None, n):
+                results_partitions_count = n
+                for _ in range(results_partitions_count):
                     results_partitions_error_message: str | None
                     results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
                     if 0 < n < 0x80:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -70,7 +69,8 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in repeat(None, n):
+        protocols_count = n
+        for _ in range(protocols_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("protocols.name")
@@ -110,7 +110,8 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in repeat(None, n):
+        protocols_count = n
+        for _ in range(protocols_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("protocols.name")
@@ -166,7 +167,8 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in repeat(None, n):
+        protocols_count = n
+        for _ in range(protocols_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("protocols.name")
@@ -231,7 +233,8 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in repeat(None, n):
+        protocols_count = n
+        for _ in range(protocols_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -313,7 +316,8 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        for _ in repeat(None, n):
+        protocols_count = n
+        for _ in range(protocols_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -624,7 +628,8 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -667,7 +672,8 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -713,7 +719,8 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -775,7 +782,8 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -866,7 +874,8 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -960,7 +969,8 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()

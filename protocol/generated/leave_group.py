@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -77,7 +76,8 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -119,7 +119,8 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -174,7 +175,8 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -399,7 +401,8 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("members.member_id")
@@ -435,7 +438,8 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        for _ in repeat(None, n):
+        members_count = n
+        for _ in range(members_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -109,7 +108,8 @@ def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int 
                 raise BadField("config_resources")
             raise ShortField("config_resources", n)
         config_resources = []
-        for _ in repeat(None, n):
+        config_resources_count = n
+        for _ in range(config_resources_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 config_resources_resource_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -151,7 +151,8 @@ def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int 
             pos = end
         else:
             config_resources = []
-            for _ in repeat(None, n):
+            config_resources_count = n
+            for _ in range(config_resources_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     config_resources_resource_name = buf[pos + 1 : (pos := pos + n)].decode()

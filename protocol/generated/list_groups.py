@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -77,7 +76,8 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                 raise BadField("states_filter")
             raise ShortField("states_filter", n)
         states_filter = []
-        for _ in repeat(None, n):
+        states_filter_count = n
+        for _ in range(states_filter_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 states_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -110,7 +110,8 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 raise BadField("states_filter")
             raise ShortField("states_filter", n)
         states_filter = []
-        for _ in repeat(None, n):
+        states_filter_count = n
+        for _ in range(states_filter_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 states_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -131,7 +132,8 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 raise BadField("types_filter")
             raise ShortField("types_filter", n)
         types_filter = []
-        for _ in repeat(None, n):
+        types_filter_count = n
+        for _ in range(types_filter_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 types_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -254,7 +256,8 @@ def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
@@ -282,7 +285,8 @@ def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
@@ -316,7 +320,8 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -361,7 +366,8 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -414,7 +420,8 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()

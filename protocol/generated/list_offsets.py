@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -72,7 +72,8 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -106,7 +107,8 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -143,7 +145,8 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -183,7 +186,8 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -208,7 +212,8 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
                     pos += 17
                     if n:
@@ -251,7 +256,8 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -276,7 +282,8 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_current_leader_epoch, topics_partitions_timestamp, n = unpack_iiqB(buf, pos)
                     pos += 17
                     if n:
@@ -445,7 +452,8 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -479,7 +487,8 @@ def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -516,7 +525,8 @@ def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -556,7 +566,8 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -581,7 +592,8 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_error_code, topics_partitions_timestamp, topics_partitions_offset, topics_partitions_leader_epoch, n = unpack_ihqqiB(buf, pos)
                     pos += 27
                     if n:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -47,7 +46,8 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
                 raise BadField("state_filters")
             raise ShortField("state_filters", n)
         state_filters = []
-        for _ in repeat(None, n):
+        state_filters_count = n
+        for _ in range(state_filters_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 state_filters_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -92,7 +92,8 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
                 raise BadField("state_filters")
             raise ShortField("state_filters", n)
         state_filters = []
-        for _ in repeat(None, n):
+        state_filters_count = n
+        for _ in range(state_filters_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 state_filters_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -137,7 +138,8 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("state_filters")
             raise ShortField("state_filters", n)
         state_filters = []
-        for _ in repeat(None, n):
+        state_filters_count = n
+        for _ in range(state_filters_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 state_filters_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -300,7 +302,8 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                 raise BadField("unknown_state_filters")
             raise ShortField("unknown_state_filters", n)
         unknown_state_filters = []
-        for _ in repeat(None, n):
+        unknown_state_filters_count = n
+        for _ in range(unknown_state_filters_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 unknown_state_filters_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -321,7 +324,8 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                 raise BadField("transaction_states")
             raise ShortField("transaction_states", n)
         transaction_states = []
-        for _ in repeat(None, n):
+        transaction_states_count = n
+        for _ in range(transaction_states_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 transaction_states_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()

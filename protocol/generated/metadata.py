@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -87,7 +87,8 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -112,7 +113,8 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in repeat(None, n):
+            topics_count = n
+            for _ in range(topics_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("topics.name")
@@ -143,7 +145,8 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in repeat(None, n):
+            topics_count = n
+            for _ in range(topics_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("topics.name")
@@ -177,7 +180,8 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in repeat(None, n):
+            topics_count = n
+            for _ in range(topics_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("topics.name")
@@ -205,7 +209,8 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in repeat(None, n):
+            topics_count = n
+            for _ in range(topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -251,7 +256,8 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 pos = end
             else:
                 topics = []
-                for _ in repeat(None, n):
+                topics_count = n
+                for _ in range(topics_count):
                     topics_name: str | None
                     topics_topic_id, n = unpack_uB(buf, pos)
                     if 0 < n < 0x80:
@@ -299,7 +305,8 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
                 pos = end
             else:
                 topics = []
-                for _ in repeat(None, n):
+                topics_count = n
+                for _ in range(topics_count):
                     topics_name: str | None
                     topics_topic_id, n = unpack_uB(buf, pos)
                     if 0 < n < 0x80:
@@ -559,7 +566,8 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             pos = end
         else:
             brokers = []
-            for _ in repeat(None, n):
+            brokers_count = n
+            for _ in range(brokers_count):
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
                     raise BadField("brokers.host")
@@ -575,7 +583,8 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -588,7 +597,8 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
@@ -627,7 +637,8 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_ih(buf, pos)
             if n < 0:
                 raise BadField("brokers.host")
@@ -648,7 +659,8 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -661,7 +673,8 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
@@ -700,7 +713,8 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_ih(buf, pos)
             if n < 0:
                 raise BadField("brokers.host")
@@ -728,7 +742,8 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -741,7 +756,8 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
@@ -780,7 +796,8 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_ih(buf, pos)
             if n < 0:
                 raise BadField("brokers.host")
@@ -808,7 +825,8 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -821,7 +839,8 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
@@ -863,7 +882,8 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_ih(buf, pos)
             if n < 0:
                 raise BadField("brokers.host")
@@ -891,7 +911,8 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -904,7 +925,8 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
@@ -955,7 +977,8 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_ih(buf, pos)
             if n < 0:
                 raise BadField("brokers.host")
@@ -983,7 +1006,8 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -996,7 +1020,8 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiii(buf, pos)
                 pos += 18
                 topics_partitions_replica_nodes: list[int]
@@ -1044,7 +1069,8 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_ih(buf, pos)
             if n < 0:
                 raise BadField("brokers.host")
@@ -1072,7 +1098,8 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -1085,7 +1112,8 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiii(buf, pos)
                 pos += 18
                 topics_partitions_replica_nodes: list[int]
@@ -1138,7 +1166,8 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -1183,7 +1212,8 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
@@ -1203,7 +1233,8 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
@@ -1273,7 +1304,8 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -1318,7 +1350,8 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
@@ -1338,7 +1371,8 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
@@ -1408,7 +1442,8 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -1453,7 +1488,8 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
@@ -1473,7 +1509,8 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
@@ -1543,7 +1580,8 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -1588,7 +1626,8 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_name: str | None
             topics_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -1610,7 +1649,8 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:
@@ -1680,7 +1720,8 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        for _ in repeat(None, n):
+        brokers_count = n
+        for _ in range(brokers_count):
             brokers_node_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -1725,7 +1766,8 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_name: str | None
             topics_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -1747,7 +1789,8 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiiB(buf, pos)
                 pos += 15
                 if n >= 0x80:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -81,7 +81,8 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -102,7 +103,8 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
                     if n >= 0:
@@ -144,7 +146,8 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -165,7 +168,8 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
                     if n >= 0:
@@ -201,7 +205,8 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -222,7 +227,8 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
                     if n >= 0:
@@ -265,7 +271,8 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -286,7 +293,8 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
                     if n >= 0:
@@ -343,7 +351,8 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -371,7 +380,8 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
                     if 0 < n < 0x80:
@@ -444,7 +454,8 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -464,7 +475,8 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
                     if 0 < n < 0x80:
@@ -812,7 +824,8 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -846,7 +859,8 @@ def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -895,7 +909,8 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -920,7 +935,8 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n:
@@ -957,7 +973,8 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -974,7 +991,8 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -81,7 +80,8 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -119,7 +119,8 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
             if n * 6 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in repeat(None, n):
+            topics_count = n
+            for _ in range(topics_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("topics.name")
@@ -173,7 +174,8 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             if n * 3 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in repeat(None, n):
+            topics_count = n
+            for _ in range(topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -231,7 +233,8 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
             if n * 3 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            for _ in repeat(None, n):
+            topics_count = n
+            for _ in range(topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -280,7 +283,8 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -301,7 +305,8 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                 if n * 3 > len(buf) - pos:
                     raise ShortField("groups.topics", n)
                 groups_topics = []
-                for _ in repeat(None, n):
+                groups_topics_count = n
+                for _ in range(groups_topics_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -355,7 +360,8 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -386,7 +392,8 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 if n * 3 > len(buf) - pos:
                     raise ShortField("groups.topics", n)
                 groups_topics = []
-                for _ in repeat(None, n):
+                groups_topics_count = n
+                for _ in range(groups_topics_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -440,7 +447,8 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -471,7 +479,8 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 if n * 18 > len(buf) - pos:
                     raise ShortField("groups.topics", n)
                 groups_topics = []
-                for _ in repeat(None, n):
+                groups_topics_count = n
+                for _ in range(groups_topics_count):
                     groups_topics_topic_id, n = unpack_uB(buf, pos)
                     pos += 17
                     if n >= 0x80:
@@ -843,7 +852,8 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -862,7 +872,8 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
                     if n >= 0:
@@ -892,7 +903,8 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -911,7 +923,8 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
                     if n >= 0:
@@ -941,7 +954,8 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -960,7 +974,8 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
                     if n >= 0:
@@ -993,7 +1008,8 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -1012,7 +1028,8 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
                     if n >= 0:
@@ -1045,7 +1062,8 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1071,7 +1089,8 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
                     if 0 < n < 0x80:
@@ -1118,7 +1137,8 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1138,7 +1158,8 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     raise BadField("groups.topics")
                 raise ShortField("groups.topics", n)
             groups_topics = []
-            for _ in repeat(None, n):
+            groups_topics_count = n
+            for _ in range(groups_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1164,7 +1185,8 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     pos = end
                 else:
                     groups_topics_partitions = []
-                    for _ in repeat(None, n):
+                    groups_topics_partitions_count = n
+                    for _ in range(groups_topics_partitions_count):
                         groups_topics_partitions_metadata: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_committed_offset, groups_topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
                         if 0 < n < 0x80:
@@ -1216,7 +1238,8 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1236,7 +1259,8 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                     raise BadField("groups.topics")
                 raise ShortField("groups.topics", n)
             groups_topics = []
-            for _ in repeat(None, n):
+            groups_topics_count = n
+            for _ in range(groups_topics_count):
                 groups_topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -1254,7 +1278,8 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                     pos = end
                 else:
                     groups_topics_partitions = []
-                    for _ in repeat(None, n):
+                    groups_topics_partitions_count = n
+                    for _ in range(groups_topics_partitions_count):
                         groups_topics_partitions_metadata: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_committed_offset, groups_topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
                         if 0 < n < 0x80:

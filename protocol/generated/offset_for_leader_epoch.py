@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -61,7 +61,8 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
@@ -95,7 +96,8 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
@@ -132,7 +134,8 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
@@ -157,7 +160,8 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition, topics_partitions_current_leader_epoch, topics_partitions_leader_epoch, n = unpack_iiiB(buf, pos)
                     pos += 13
                     if n:
@@ -254,7 +258,8 @@ def decode_offset_for_leader_epoch_response_v2(buf: bytes, pos: int, version: in
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
@@ -294,7 +299,8 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
@@ -319,7 +325,8 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_error_code, topics_partitions_partition, topics_partitions_leader_epoch, topics_partitions_end_offset, n = unpack_hiiqB(buf, pos)
                     pos += 19
                     if n:

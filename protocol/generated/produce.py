@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -85,7 +85,8 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
                 raise BadField("topic_data")
             raise ShortField("topic_data", n)
         topic_data = []
-        for _ in repeat(None, n):
+        topic_data_count = n
+        for _ in range(topic_data_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topic_data.name")
@@ -98,7 +99,8 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
                     raise BadField("topic_data.partition_data")
                 raise ShortField("topic_data.partition_data", n)
             topic_data_partition_data = []
-            for _ in repeat(None, n):
+            topic_data_partition_data_count = n
+            for _ in range(topic_data_partition_data_count):
                 topic_data_partition_data_records: bytes | None
                 topic_data_partition_data_index, n = unpack_ii(buf, pos)
                 if n >= 0:
@@ -154,7 +156,8 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                 raise BadField("topic_data")
             raise ShortField("topic_data", n)
         topic_data = []
-        for _ in repeat(None, n):
+        topic_data_count = n
+        for _ in range(topic_data_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topic_data_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -174,7 +177,8 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                     raise BadField("topic_data.partition_data")
                 raise ShortField("topic_data.partition_data", n)
             topic_data_partition_data = []
-            for _ in repeat(None, n):
+            topic_data_partition_data_count = n
+            for _ in range(topic_data_partition_data_count):
                 topic_data_partition_data_records: bytes | None
                 topic_data_partition_data_index, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
@@ -237,7 +241,8 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
                 raise BadField("topic_data")
             raise ShortField("topic_data", n)
         topic_data = []
-        for _ in repeat(None, n):
+        topic_data_count = n
+        for _ in range(topic_data_count):
             topic_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -249,7 +254,8 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
                     raise BadField("topic_data.partition_data")
                 raise ShortField("topic_data.partition_data", n)
             topic_data_partition_data = []
-            for _ in repeat(None, n):
+            topic_data_partition_data_count = n
+            for _ in range(topic_data_partition_data_count):
                 topic_data_partition_data_records: bytes | None
                 topic_data_partition_data_index, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
@@ -455,7 +461,8 @@ def decode_produce_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.name")
@@ -492,7 +499,8 @@ def decode_produce_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.name")
@@ -532,7 +540,8 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.name")
@@ -545,7 +554,8 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                     raise BadField("responses.partition_responses")
                 raise ShortField("responses.partition_responses", n)
             responses_partition_responses = []
-            for _ in repeat(None, n):
+            responses_partition_responses_count = n
+            for _ in range(responses_partition_responses_count):
                 responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqi(buf, pos)
                 pos += 34
                 responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
@@ -560,7 +570,8 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                     pos = end
                 else:
                     responses_partition_responses_record_errors = []
-                    for _ in repeat(None, n):
+                    responses_partition_responses_record_errors_count = n
+                    for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_ih(buf, pos)
                         if n >= 0:
@@ -599,7 +610,8 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 responses_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -619,7 +631,8 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                     raise BadField("responses.partition_responses")
                 raise ShortField("responses.partition_responses", n)
             responses_partition_responses = []
-            for _ in repeat(None, n):
+            responses_partition_responses_count = n
+            for _ in range(responses_partition_responses_count):
                 responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -637,7 +650,8 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                     pos = end
                 else:
                     responses_partition_responses_record_errors = []
-                    for _ in repeat(None, n):
+                    responses_partition_responses_record_errors_count = n
+                    for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
                         if 0 < n < 0x80:
@@ -696,7 +710,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 responses_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -716,7 +731,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     raise BadField("responses.partition_responses")
                 raise ShortField("responses.partition_responses", n)
             responses_partition_responses = []
-            for _ in repeat(None, n):
+            responses_partition_responses_count = n
+            for _ in range(responses_partition_responses_count):
                 responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -734,7 +750,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     pos = end
                 else:
                     responses_partition_responses_record_errors = []
-                    for _ in repeat(None, n):
+                    responses_partition_responses_record_errors_count = n
+                    for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
                         if 0 < n < 0x80:
@@ -765,7 +782,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in repeat(None, n):
+                    responses_partition_responses_tag_count = n
+                    for _ in range(responses_partition_responses_tag_count):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         responses_partition_responses_tag_end = pos + n
@@ -792,7 +810,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
         node_endpoints: list[NodeEndpoint] = []
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -809,7 +828,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                             raise BadField("node_endpoints")
                         raise ShortField("node_endpoints", n)
                     node_endpoints = []
-                    for _ in repeat(None, n):
+                    node_endpoints_count = n
+                    for _ in range(node_endpoints_count):
                         node_endpoints_node_id, n = unpack_iB(buf, pos)
                         if 0 < n < 0x80:
                             node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -862,7 +882,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -874,7 +895,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                     raise BadField("responses.partition_responses")
                 raise ShortField("responses.partition_responses", n)
             responses_partition_responses = []
-            for _ in repeat(None, n):
+            responses_partition_responses_count = n
+            for _ in range(responses_partition_responses_count):
                 responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqB(buf, pos)
                 pos += 31
                 if n >= 0x80:
@@ -892,7 +914,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                     pos = end
                 else:
                     responses_partition_responses_record_errors = []
-                    for _ in repeat(None, n):
+                    responses_partition_responses_record_errors_count = n
+                    for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
                         if 0 < n < 0x80:
@@ -923,7 +946,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                 responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
                 if n:
                     n, pos = read_uvarint(buf, pos - 1)
-                    for _ in repeat(None, n):
+                    responses_partition_responses_tag_count = n
+                    for _ in range(responses_partition_responses_tag_count):
                         tag, pos = read_uvarint(buf, pos)
                         n, pos = read_uvarint(buf, pos)
                         responses_partition_responses_tag_end = pos + n
@@ -950,7 +974,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
         node_endpoints: list[NodeEndpoint] = []
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -967,7 +992,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                             raise BadField("node_endpoints")
                         raise ShortField("node_endpoints", n)
                     node_endpoints = []
-                    for _ in repeat(None, n):
+                    node_endpoints_count = n
+                    for _ in range(node_endpoints_count):
                         node_endpoints_node_id, n = unpack_iB(buf, pos)
                         if 0 < n < 0x80:
                             node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -69,7 +69,8 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -86,7 +87,8 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition, topics_partitions_leader_epoch, n = unpack_iiB(buf, pos)
                     pos += 9
                     if n:
@@ -154,7 +156,8 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             results_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -166,7 +169,8 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
                     raise BadField("results.partitions")
                 raise ShortField("results.partitions", n)
             results_partitions = []
-            for _ in repeat(None, n):
+            results_partitions_count = n
+            for _ in range(results_partitions_count):
                 results_partitions_error_message: str | None
                 results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
                 if 0 < n < 0x80:
@@ -193,7 +197,8 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
                     pos = end
                 else:
                     results_partitions_state_batches = []
-                    for _ in repeat(None, n):
+                    results_partitions_state_batches_count = n
+                    for _ in range(results_partitions_state_batches_count):
                         results_partitions_state_batches_first_offset, results_partitions_state_batches_last_offset, results_partitions_state_batches_delivery_state, results_partitions_state_batches_delivery_count, n = unpack_qqbhB(buf, pos)
                         pos += 20
                         if n:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -71,7 +71,8 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -88,7 +89,8 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition, topics_partitions_leader_epoch, n = unpack_iiB(buf, pos)
                     pos += 9
                     if n:
@@ -162,7 +164,8 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             results_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -180,7 +183,8 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
                 pos = end
             else:
                 results_partitions = []
-                for _ in repeat(None, n):
+                results_partitions_count = n
+                for _ in range(results_partitions_count):
                     results_partitions_error_message: str | None
                     results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
                     if 0 < n < 0x80:
@@ -224,7 +228,8 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             results_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -242,7 +247,8 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
                 pos = end
             else:
                 results_partitions = []
-                for _ in repeat(None, n):
+                results_partitions_count = n
+                for _ in range(results_partitions_count):
                     results_partitions_error_message: str | None
                     results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
                     if 0 < n < 0x80:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -59,7 +58,8 @@ def decode_sasl_handshake_response_v0(buf: bytes, pos: int, version: int = 0) ->
                 raise BadField("mechanisms")
             raise ShortField("mechanisms", n)
         mechanisms = []
-        for _ in repeat(None, n):
+        mechanisms_count = n
+        for _ in range(mechanisms_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("mechanisms.item")

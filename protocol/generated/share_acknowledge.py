@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -86,7 +85,8 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -98,7 +98,8 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_partition_index, n = unpack_iB(buf, pos)
                 pos += 5
                 if n >= 0x80:
@@ -110,7 +111,8 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                         raise BadField("topics.partitions.acknowledgement_batches")
                     raise ShortField("topics.partitions.acknowledgement_batches", n)
                 topics_partitions_acknowledgement_batches = []
-                for _ in repeat(None, n):
+                topics_partitions_acknowledgement_batches_count = n
+                for _ in range(topics_partitions_acknowledgement_batches_count):
                     topics_partitions_acknowledgement_batches_first_offset, topics_partitions_acknowledgement_batches_last_offset, n = unpack_qqB(buf, pos)
                     pos += 17
                     if n >= 0x80:
@@ -181,7 +183,8 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -193,7 +196,8 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_partition_index, n = unpack_iB(buf, pos)
                 pos += 5
                 if n >= 0x80:
@@ -205,7 +209,8 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                         raise BadField("topics.partitions.acknowledgement_batches")
                     raise ShortField("topics.partitions.acknowledgement_batches", n)
                 topics_partitions_acknowledgement_batches = []
-                for _ in repeat(None, n):
+                topics_partitions_acknowledgement_batches_count = n
+                for _ in range(topics_partitions_acknowledgement_batches_count):
                     topics_partitions_acknowledgement_batches_first_offset, topics_partitions_acknowledgement_batches_last_offset, n = unpack_qqB(buf, pos)
                     pos += 17
                     if n >= 0x80:
@@ -404,7 +409,8 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -416,7 +422,8 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_error_message: str | None
                 responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
                 if 0 < n < 0x80:
@@ -452,7 +459,8 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                 raise BadField("node_endpoints")
             raise ShortField("node_endpoints", n)
         node_endpoints = []
-        for _ in repeat(None, n):
+        node_endpoints_count = n
+        for _ in range(node_endpoints_count):
             node_endpoints_node_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -509,7 +517,8 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -521,7 +530,8 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_error_message: str | None
                 responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
                 if 0 < n < 0x80:
@@ -557,7 +567,8 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                 raise BadField("node_endpoints")
             raise ShortField("node_endpoints", n)
         node_endpoints = []
-        for _ in repeat(None, n):
+        node_endpoints_count = n
+        for _ in range(node_endpoints_count):
             node_endpoints_node_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -99,7 +99,8 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -111,7 +112,8 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_partition_index, n = unpack_iB(buf, pos)
                 pos += 5
                 if n >= 0x80:
@@ -123,7 +125,8 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                         raise BadField("topics.partitions.acknowledgement_batches")
                     raise ShortField("topics.partitions.acknowledgement_batches", n)
                 topics_partitions_acknowledgement_batches = []
-                for _ in repeat(None, n):
+                topics_partitions_acknowledgement_batches_count = n
+                for _ in range(topics_partitions_acknowledgement_batches_count):
                     topics_partitions_acknowledgement_batches_first_offset, topics_partitions_acknowledgement_batches_last_offset, n = unpack_qqB(buf, pos)
                     pos += 17
                     if n >= 0x80:
@@ -162,7 +165,8 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -223,7 +227,8 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -235,7 +240,8 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_partition_index, n = unpack_iB(buf, pos)
                 pos += 5
                 if n >= 0x80:
@@ -247,7 +253,8 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                         raise BadField("topics.partitions.acknowledgement_batches")
                     raise ShortField("topics.partitions.acknowledgement_batches", n)
                 topics_partitions_acknowledgement_batches = []
-                for _ in repeat(None, n):
+                topics_partitions_acknowledgement_batches_count = n
+                for _ in range(topics_partitions_acknowledgement_batches_count):
                     topics_partitions_acknowledgement_batches_first_offset, topics_partitions_acknowledgement_batches_last_offset, n = unpack_qqB(buf, pos)
                     pos += 17
                     if n >= 0x80:
@@ -286,7 +293,8 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("forgotten_topics_data")
             raise ShortField("forgotten_topics_data", n)
         forgotten_topics_data = []
-        for _ in repeat(None, n):
+        forgotten_topics_data_count = n
+        for _ in range(forgotten_topics_data_count):
             forgotten_topics_data_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -515,7 +523,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        for _ in repeat(None, n):
+        responses_count = n
+        for _ in range(responses_count):
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -527,7 +536,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
             responses_partitions = []
-            for _ in repeat(None, n):
+            responses_partitions_count = n
+            for _ in range(responses_partitions_count):
                 responses_partitions_error_message: str | None
                 responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
                 if 0 < n < 0x80:
@@ -576,7 +586,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     pos = end
                 else:
                     responses_partitions_acquired_records = []
-                    for _ in repeat(None, n):
+                    responses_partitions_acquired_records_count = n
+                    for _ in range(responses_partitions_acquired_records_count):
                         responses_partitions_acquired_records_first_offset, responses_partitions_acquired_records_last_offset, responses_partitions_acquired_records_delivery_count, n = unpack_qqhB(buf, pos)
                         pos += 19
                         if n:
@@ -603,7 +614,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("node_endpoints")
             raise ShortField("node_endpoints", n)
         node_endpoints = []
-        for _ in repeat(None, n):
+        node_endpoints_count = n
+        for _ in range(node_endpoints_count):
             node_endpoints_node_id, n = unpack_iB(buf, pos)
             if 0 < n < 0x80:
                 node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -60,7 +59,8 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
                 raise BadField("group_ids")
             raise ShortField("group_ids", n)
         group_ids = []
-        for _ in repeat(None, n):
+        group_ids_count = n
+        for _ in range(group_ids_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 group_ids_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -116,7 +116,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -162,7 +163,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in repeat(None, n):
+            groups_members_count = n
+            for _ in range(groups_members_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -208,7 +210,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         raise BadField("groups.members.subscribed_topic_names")
                     raise ShortField("groups.members.subscribed_topic_names", n)
                 groups_members_subscribed_topic_names = []
-                for _ in repeat(None, n):
+                groups_members_subscribed_topic_names_count = n
+                for _ in range(groups_members_subscribed_topic_names_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -229,7 +232,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         raise BadField("groups.members.assignment.topic_partitions")
                     raise ShortField("groups.members.assignment.topic_partitions", n)
                 groups_members_assignment_topic_partitions = []
-                for _ in repeat(None, n):
+                groups_members_assignment_topic_partitions_count = n
+                for _ in range(groups_members_assignment_topic_partitions_count):
                     groups_members_assignment_topic_partitions_topic_id, n = unpack_uB(buf, pos)
                     if 0 < n < 0x80:
                         groups_members_assignment_topic_partitions_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()

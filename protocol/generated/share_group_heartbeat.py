@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -82,7 +81,8 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             if n > len(buf) - pos:
                 raise ShortField("subscribed_topic_names", n)
             subscribed_topic_names = []
-            for _ in repeat(None, n):
+            subscribed_topic_names_count = n
+            for _ in range(subscribed_topic_names_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -191,7 +191,8 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
                     raise BadField("assignment.topic_partitions")
                 raise ShortField("assignment.topic_partitions", n)
             assignment_topic_partitions = []
-            for _ in repeat(None, n):
+            assignment_topic_partitions_count = n
+            for _ in range(assignment_topic_partitions_count):
                 assignment_topic_partitions_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -128,7 +128,8 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
                 raise BadField("subscribed_topic_names")
             raise ShortField("subscribed_topic_names", n)
         subscribed_topic_names = []
-        for _ in repeat(None, n):
+        subscribed_topic_names_count = n
+        for _ in range(subscribed_topic_names_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -274,7 +275,8 @@ def decode_share_group_target_assignment_metadata_value_v0(buf: bytes, pos: int,
         assignment_timestamp: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -354,7 +356,8 @@ def decode_share_group_target_assignment_member_value_v0(buf: bytes, pos: int, v
                 raise BadField("topic_partitions")
             raise ShortField("topic_partitions", n)
         topic_partitions = []
-        for _ in repeat(None, n):
+        topic_partitions_count = n
+        for _ in range(topic_partitions_count):
             topic_partitions_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -454,7 +457,8 @@ def decode_share_group_current_member_assignment_value_v0(buf: bytes, pos: int, 
                 raise BadField("assigned_partitions")
             raise ShortField("assigned_partitions", n)
         assigned_partitions = []
-        for _ in repeat(None, n):
+        assigned_partitions_count = n
+        for _ in range(assigned_partitions_count):
             assigned_partitions_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -548,7 +552,8 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 raise BadField("initializing_topics")
             raise ShortField("initializing_topics", n)
         initializing_topics = []
-        for _ in repeat(None, n):
+        initializing_topics_count = n
+        for _ in range(initializing_topics_count):
             initializing_topics_topic_id, n = unpack_uB(buf, pos)
             if 0 < n < 0x80:
                 initializing_topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
@@ -585,7 +590,8 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 raise BadField("initialized_topics")
             raise ShortField("initialized_topics", n)
         initialized_topics = []
-        for _ in repeat(None, n):
+        initialized_topics_count = n
+        for _ in range(initialized_topics_count):
             initialized_topics_topic_id, n = unpack_uB(buf, pos)
             if 0 < n < 0x80:
                 initialized_topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
@@ -627,7 +633,8 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
             pos = end
         else:
             deleting_topics = []
-            for _ in repeat(None, n):
+            deleting_topics_count = n
+            for _ in range(deleting_topics_count):
                 deleting_topics_topic_id, n = unpack_uB(buf, pos)
                 if 0 < n < 0x80:
                     deleting_topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()

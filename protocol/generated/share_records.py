@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -85,7 +85,8 @@ def decode_share_snapshot_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
             pos = end
         else:
             state_batches = []
-            for _ in repeat(None, n):
+            state_batches_count = n
+            for _ in range(state_batches_count):
                 state_batches_first_offset, state_batches_last_offset, state_batches_delivery_state, state_batches_delivery_count, n = unpack_qqbhB(buf, pos)
                 pos += 20
                 if n:
@@ -96,7 +97,8 @@ def decode_share_snapshot_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
         delivery_complete_count: int = -1
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -184,7 +186,8 @@ def decode_share_update_value_v0(buf: bytes, pos: int, version: int = 0) -> tupl
             pos = end
         else:
             state_batches = []
-            for _ in repeat(None, n):
+            state_batches_count = n
+            for _ in range(state_batches_count):
                 state_batches_first_offset, state_batches_last_offset, state_batches_delivery_state, state_batches_delivery_count, n = unpack_qqbhB(buf, pos)
                 pos += 20
                 if n:
@@ -195,7 +198,8 @@ def decode_share_update_value_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         delivery_complete_count: int = -1
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n

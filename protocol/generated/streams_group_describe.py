@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -79,7 +78,8 @@ def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int 
                 raise BadField("group_ids")
             raise ShortField("group_ids", n)
         group_ids = []
-        for _ in repeat(None, n):
+        group_ids_count = n
+        for _ in range(group_ids_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 group_ids_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -135,7 +135,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        for _ in repeat(None, n):
+        groups_count = n
+        for _ in range(groups_count):
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
             if 0 < n < 0x80:
@@ -178,7 +179,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if n * 6 > len(buf) - pos:
                         raise ShortField("groups.topology.subtopologies", n)
                     groups_topology_subtopologies = []
-                    for _ in repeat(None, n):
+                    groups_topology_subtopologies_count = n
+                    for _ in range(groups_topology_subtopologies_count):
                         n = buf[pos]
                         if 0 < n < 0x80:
                             groups_topology_subtopologies_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -198,7 +200,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 raise BadField("groups.topology.subtopologies.source_topics")
                             raise ShortField("groups.topology.subtopologies.source_topics", n)
                         groups_topology_subtopologies_source_topics = []
-                        for _ in repeat(None, n):
+                        groups_topology_subtopologies_source_topics_count = n
+                        for _ in range(groups_topology_subtopologies_source_topics_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 groups_topology_subtopologies_source_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -219,7 +222,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 raise BadField("groups.topology.subtopologies.repartition_sink_topics")
                             raise ShortField("groups.topology.subtopologies.repartition_sink_topics", n)
                         groups_topology_subtopologies_repartition_sink_topics = []
-                        for _ in repeat(None, n):
+                        groups_topology_subtopologies_repartition_sink_topics_count = n
+                        for _ in range(groups_topology_subtopologies_repartition_sink_topics_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 groups_topology_subtopologies_repartition_sink_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -240,7 +244,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 raise BadField("groups.topology.subtopologies.state_changelog_topics")
                             raise ShortField("groups.topology.subtopologies.state_changelog_topics", n)
                         groups_topology_subtopologies_state_changelog_topics = []
-                        for _ in repeat(None, n):
+                        groups_topology_subtopologies_state_changelog_topics_count = n
+                        for _ in range(groups_topology_subtopologies_state_changelog_topics_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 groups_topology_subtopologies_state_changelog_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -260,7 +265,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                     raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs")
                                 raise ShortField("groups.topology.subtopologies.state_changelog_topics.topic_configs", n)
                             groups_topology_subtopologies_state_changelog_topics_topic_configs = []
-                            for _ in repeat(None, n):
+                            groups_topology_subtopologies_state_changelog_topics_topic_configs_count = n
+                            for _ in range(groups_topology_subtopologies_state_changelog_topics_topic_configs_count):
                                 n = buf[pos]
                                 if 0 < n < 0x80:
                                     groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -298,7 +304,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 raise BadField("groups.topology.subtopologies.repartition_source_topics")
                             raise ShortField("groups.topology.subtopologies.repartition_source_topics", n)
                         groups_topology_subtopologies_repartition_source_topics = []
-                        for _ in repeat(None, n):
+                        groups_topology_subtopologies_repartition_source_topics_count = n
+                        for _ in range(groups_topology_subtopologies_repartition_source_topics_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 groups_topology_subtopologies_repartition_source_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -318,7 +325,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                     raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs")
                                 raise ShortField("groups.topology.subtopologies.repartition_source_topics.topic_configs", n)
                             groups_topology_subtopologies_repartition_source_topics_topic_configs = []
-                            for _ in repeat(None, n):
+                            groups_topology_subtopologies_repartition_source_topics_topic_configs_count = n
+                            for _ in range(groups_topology_subtopologies_repartition_source_topics_topic_configs_count):
                                 n = buf[pos]
                                 if 0 < n < 0x80:
                                     groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -366,7 +374,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            for _ in repeat(None, n):
+            groups_members_count = n
+            for _ in range(groups_members_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -447,7 +456,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("groups.members.client_tags")
                     raise ShortField("groups.members.client_tags", n)
                 groups_members_client_tags = []
-                for _ in repeat(None, n):
+                groups_members_client_tags_count = n
+                for _ in range(groups_members_client_tags_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -485,7 +495,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     pos = end
                 else:
                     groups_members_task_offsets = []
-                    for _ in repeat(None, n):
+                    groups_members_task_offsets_count = n
+                    for _ in range(groups_members_task_offsets_count):
                         n = buf[pos]
                         if 0 < n < 0x80:
                             groups_members_task_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -515,7 +526,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     pos = end
                 else:
                     groups_members_task_end_offsets = []
-                    for _ in repeat(None, n):
+                    groups_members_task_end_offsets_count = n
+                    for _ in range(groups_members_task_end_offsets_count):
                         n = buf[pos]
                         if 0 < n < 0x80:
                             groups_members_task_end_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -540,7 +552,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("groups.members.assignment.active_tasks")
                     raise ShortField("groups.members.assignment.active_tasks", n)
                 groups_members_assignment_active_tasks = []
-                for _ in repeat(None, n):
+                groups_members_assignment_active_tasks_count = n
+                for _ in range(groups_members_assignment_active_tasks_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_assignment_active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -577,7 +590,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("groups.members.assignment.standby_tasks")
                     raise ShortField("groups.members.assignment.standby_tasks", n)
                 groups_members_assignment_standby_tasks = []
-                for _ in repeat(None, n):
+                groups_members_assignment_standby_tasks_count = n
+                for _ in range(groups_members_assignment_standby_tasks_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_assignment_standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -614,7 +628,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("groups.members.assignment.warmup_tasks")
                     raise ShortField("groups.members.assignment.warmup_tasks", n)
                 groups_members_assignment_warmup_tasks = []
-                for _ in repeat(None, n):
+                groups_members_assignment_warmup_tasks_count = n
+                for _ in range(groups_members_assignment_warmup_tasks_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_assignment_warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -655,7 +670,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("groups.members.target_assignment.active_tasks")
                     raise ShortField("groups.members.target_assignment.active_tasks", n)
                 groups_members_target_assignment_active_tasks = []
-                for _ in repeat(None, n):
+                groups_members_target_assignment_active_tasks_count = n
+                for _ in range(groups_members_target_assignment_active_tasks_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_target_assignment_active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -692,7 +708,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("groups.members.target_assignment.standby_tasks")
                     raise ShortField("groups.members.target_assignment.standby_tasks", n)
                 groups_members_target_assignment_standby_tasks = []
-                for _ in repeat(None, n):
+                groups_members_target_assignment_standby_tasks_count = n
+                for _ in range(groups_members_target_assignment_standby_tasks_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_target_assignment_standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -729,7 +746,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("groups.members.target_assignment.warmup_tasks")
                     raise ShortField("groups.members.target_assignment.warmup_tasks", n)
                 groups_members_target_assignment_warmup_tasks = []
-                for _ in repeat(None, n):
+                groups_members_target_assignment_warmup_tasks_count = n
+                for _ in range(groups_members_target_assignment_warmup_tasks_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_target_assignment_warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -125,7 +125,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topology.subtopologies")
                 raise ShortField("topology.subtopologies", n)
             topology_subtopologies = []
-            for _ in repeat(None, n):
+            topology_subtopologies_count = n
+            for _ in range(topology_subtopologies_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     topology_subtopologies_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -145,7 +146,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.source_topics")
                     raise ShortField("topology.subtopologies.source_topics", n)
                 topology_subtopologies_source_topics = []
-                for _ in repeat(None, n):
+                topology_subtopologies_source_topics_count = n
+                for _ in range(topology_subtopologies_source_topics_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         topology_subtopologies_source_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -166,7 +168,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.source_topic_regex")
                     raise ShortField("topology.subtopologies.source_topic_regex", n)
                 topology_subtopologies_source_topic_regex = []
-                for _ in repeat(None, n):
+                topology_subtopologies_source_topic_regex_count = n
+                for _ in range(topology_subtopologies_source_topic_regex_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         topology_subtopologies_source_topic_regex_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -187,7 +190,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.state_changelog_topics")
                     raise ShortField("topology.subtopologies.state_changelog_topics", n)
                 topology_subtopologies_state_changelog_topics = []
-                for _ in repeat(None, n):
+                topology_subtopologies_state_changelog_topics_count = n
+                for _ in range(topology_subtopologies_state_changelog_topics_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         topology_subtopologies_state_changelog_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -207,7 +211,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                             raise BadField("topology.subtopologies.state_changelog_topics.topic_configs")
                         raise ShortField("topology.subtopologies.state_changelog_topics.topic_configs", n)
                     topology_subtopologies_state_changelog_topics_topic_configs = []
-                    for _ in repeat(None, n):
+                    topology_subtopologies_state_changelog_topics_topic_configs_count = n
+                    for _ in range(topology_subtopologies_state_changelog_topics_topic_configs_count):
                         n = buf[pos]
                         if 0 < n < 0x80:
                             topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -245,7 +250,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.repartition_sink_topics")
                     raise ShortField("topology.subtopologies.repartition_sink_topics", n)
                 topology_subtopologies_repartition_sink_topics = []
-                for _ in repeat(None, n):
+                topology_subtopologies_repartition_sink_topics_count = n
+                for _ in range(topology_subtopologies_repartition_sink_topics_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         topology_subtopologies_repartition_sink_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -266,7 +272,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.repartition_source_topics")
                     raise ShortField("topology.subtopologies.repartition_source_topics", n)
                 topology_subtopologies_repartition_source_topics = []
-                for _ in repeat(None, n):
+                topology_subtopologies_repartition_source_topics_count = n
+                for _ in range(topology_subtopologies_repartition_source_topics_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         topology_subtopologies_repartition_source_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -286,7 +293,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                             raise BadField("topology.subtopologies.repartition_source_topics.topic_configs")
                         raise ShortField("topology.subtopologies.repartition_source_topics.topic_configs", n)
                     topology_subtopologies_repartition_source_topics_topic_configs = []
-                    for _ in repeat(None, n):
+                    topology_subtopologies_repartition_source_topics_topic_configs_count = n
+                    for _ in range(topology_subtopologies_repartition_source_topics_topic_configs_count):
                         n = buf[pos]
                         if 0 < n < 0x80:
                             topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -324,7 +332,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.copartition_groups")
                     raise ShortField("topology.subtopologies.copartition_groups", n)
                 topology_subtopologies_copartition_groups = []
-                for _ in repeat(None, n):
+                topology_subtopologies_copartition_groups_count = n
+                for _ in range(topology_subtopologies_copartition_groups_count):
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -388,7 +397,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             if n * 3 > len(buf) - pos:
                 raise ShortField("active_tasks", n)
             active_tasks = []
-            for _ in repeat(None, n):
+            active_tasks_count = n
+            for _ in range(active_tasks_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -426,7 +436,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             if n * 3 > len(buf) - pos:
                 raise ShortField("standby_tasks", n)
             standby_tasks = []
-            for _ in repeat(None, n):
+            standby_tasks_count = n
+            for _ in range(standby_tasks_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -464,7 +475,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             if n * 3 > len(buf) - pos:
                 raise ShortField("warmup_tasks", n)
             warmup_tasks = []
-            for _ in repeat(None, n):
+            warmup_tasks_count = n
+            for _ in range(warmup_tasks_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -529,7 +541,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             if n * 3 > len(buf) - pos:
                 raise ShortField("client_tags", n)
             client_tags = []
-            for _ in repeat(None, n):
+            client_tags_count = n
+            for _ in range(client_tags_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -568,7 +581,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 pos = end
             else:
                 task_offsets = []
-                for _ in repeat(None, n):
+                task_offsets_count = n
+                for _ in range(task_offsets_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         task_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -599,7 +613,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 pos = end
             else:
                 task_end_offsets = []
-                for _ in repeat(None, n):
+                task_end_offsets_count = n
+                for _ in range(task_end_offsets_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         task_end_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1040,7 +1055,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                 pos = end
             else:
                 status = []
-                for _ in repeat(None, n):
+                status_count = n
+                for _ in range(status_count):
                     status_status_code, n = unpack_bB(buf, pos)
                     if 0 < n < 0x80:
                         status_status_detail = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -1066,7 +1082,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             if n * 3 > len(buf) - pos:
                 raise ShortField("active_tasks", n)
             active_tasks = []
-            for _ in repeat(None, n):
+            active_tasks_count = n
+            for _ in range(active_tasks_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1104,7 +1121,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             if n * 3 > len(buf) - pos:
                 raise ShortField("standby_tasks", n)
             standby_tasks = []
-            for _ in repeat(None, n):
+            standby_tasks_count = n
+            for _ in range(standby_tasks_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1142,7 +1160,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             if n * 3 > len(buf) - pos:
                 raise ShortField("warmup_tasks", n)
             warmup_tasks = []
-            for _ in repeat(None, n):
+            warmup_tasks_count = n
+            for _ in range(warmup_tasks_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1180,7 +1199,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             if n * 7 > len(buf) - pos:
                 raise ShortField("partitions_by_user_endpoint", n)
             partitions_by_user_endpoint = []
-            for _ in repeat(None, n):
+            partitions_by_user_endpoint_count = n
+            for _ in range(partitions_by_user_endpoint_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     partitions_by_user_endpoint_user_endpoint_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1204,7 +1224,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         raise BadField("partitions_by_user_endpoint.active_partitions")
                     raise ShortField("partitions_by_user_endpoint.active_partitions", n)
                 partitions_by_user_endpoint_active_partitions = []
-                for _ in repeat(None, n):
+                partitions_by_user_endpoint_active_partitions_count = n
+                for _ in range(partitions_by_user_endpoint_active_partitions_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         partitions_by_user_endpoint_active_partitions_topic = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1241,7 +1262,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         raise BadField("partitions_by_user_endpoint.standby_partitions")
                     raise ShortField("partitions_by_user_endpoint.standby_partitions", n)
                 partitions_by_user_endpoint_standby_partitions = []
-                for _ in repeat(None, n):
+                partitions_by_user_endpoint_standby_partitions_count = n
+                for _ in range(partitions_by_user_endpoint_standby_partitions_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         partitions_by_user_endpoint_standby_partitions_topic = buf[pos + 1 : (pos := pos + n)].decode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -105,7 +104,8 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
         last_assignment_configs: list[LastAssignmentConfig] | None = None
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -126,7 +126,8 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                         if n * 3 > len(buf) - pos:
                             raise ShortField("last_assignment_configs", n)
                         last_assignment_configs = []
-                        for _ in repeat(None, n):
+                        last_assignment_configs_count = n
+                        for _ in range(last_assignment_configs_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 last_assignment_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -308,7 +309,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                 raise BadField("client_tags")
             raise ShortField("client_tags", n)
         client_tags = []
-        for _ in repeat(None, n):
+        client_tags_count = n
+        for _ in range(client_tags_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -460,7 +462,8 @@ def decode_streams_group_target_assignment_metadata_value_v0(buf: bytes, pos: in
         assignment_timestamp: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
@@ -540,7 +543,8 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 raise BadField("active_tasks")
             raise ShortField("active_tasks", n)
         active_tasks = []
-        for _ in repeat(None, n):
+        active_tasks_count = n
+        for _ in range(active_tasks_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -577,7 +581,8 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 raise BadField("standby_tasks")
             raise ShortField("standby_tasks", n)
         standby_tasks = []
-        for _ in repeat(None, n):
+        standby_tasks_count = n
+        for _ in range(standby_tasks_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -614,7 +619,8 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 raise BadField("warmup_tasks")
             raise ShortField("warmup_tasks", n)
         warmup_tasks = []
-        for _ in repeat(None, n):
+        warmup_tasks_count = n
+        for _ in range(warmup_tasks_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -770,7 +776,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 raise BadField("active_tasks")
             raise ShortField("active_tasks", n)
         active_tasks = []
-        for _ in repeat(None, n):
+        active_tasks_count = n
+        for _ in range(active_tasks_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -796,7 +803,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             active_tasks_assignment_epochs: list[int] | None = None
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                active_tasks_tag_count = n
+                for _ in range(active_tasks_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     active_tasks_tag_end = pos + n
@@ -831,7 +839,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 raise BadField("standby_tasks")
             raise ShortField("standby_tasks", n)
         standby_tasks = []
-        for _ in repeat(None, n):
+        standby_tasks_count = n
+        for _ in range(standby_tasks_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -857,7 +866,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             standby_tasks_assignment_epochs: list[int] | None = None
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                standby_tasks_tag_count = n
+                for _ in range(standby_tasks_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     standby_tasks_tag_end = pos + n
@@ -892,7 +902,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 raise BadField("warmup_tasks")
             raise ShortField("warmup_tasks", n)
         warmup_tasks = []
-        for _ in repeat(None, n):
+        warmup_tasks_count = n
+        for _ in range(warmup_tasks_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -918,7 +929,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             warmup_tasks_assignment_epochs: list[int] | None = None
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                warmup_tasks_tag_count = n
+                for _ in range(warmup_tasks_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     warmup_tasks_tag_end = pos + n
@@ -953,7 +965,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 raise BadField("active_tasks_pending_revocation")
             raise ShortField("active_tasks_pending_revocation", n)
         active_tasks_pending_revocation = []
-        for _ in repeat(None, n):
+        active_tasks_pending_revocation_count = n
+        for _ in range(active_tasks_pending_revocation_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 active_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -979,7 +992,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             active_tasks_pending_revocation_assignment_epochs: list[int] | None = None
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                active_tasks_pending_revocation_tag_count = n
+                for _ in range(active_tasks_pending_revocation_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     active_tasks_pending_revocation_tag_end = pos + n
@@ -1014,7 +1028,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 raise BadField("standby_tasks_pending_revocation")
             raise ShortField("standby_tasks_pending_revocation", n)
         standby_tasks_pending_revocation = []
-        for _ in repeat(None, n):
+        standby_tasks_pending_revocation_count = n
+        for _ in range(standby_tasks_pending_revocation_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 standby_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1040,7 +1055,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             standby_tasks_pending_revocation_assignment_epochs: list[int] | None = None
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                standby_tasks_pending_revocation_tag_count = n
+                for _ in range(standby_tasks_pending_revocation_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     standby_tasks_pending_revocation_tag_end = pos + n
@@ -1075,7 +1091,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 raise BadField("warmup_tasks_pending_revocation")
             raise ShortField("warmup_tasks_pending_revocation", n)
         warmup_tasks_pending_revocation = []
-        for _ in repeat(None, n):
+        warmup_tasks_pending_revocation_count = n
+        for _ in range(warmup_tasks_pending_revocation_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 warmup_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1101,7 +1118,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             warmup_tasks_pending_revocation_assignment_epochs: list[int] | None = None
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
-                for _ in repeat(None, n):
+                warmup_tasks_pending_revocation_tag_count = n
+                for _ in range(warmup_tasks_pending_revocation_tag_count):
                     tag, pos = read_uvarint(buf, pos)
                     n, pos = read_uvarint(buf, pos)
                     warmup_tasks_pending_revocation_tag_end = pos + n
@@ -1411,7 +1429,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 raise BadField("subtopologies")
             raise ShortField("subtopologies", n)
         subtopologies = []
-        for _ in repeat(None, n):
+        subtopologies_count = n
+        for _ in range(subtopologies_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 subtopologies_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1431,7 +1450,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("subtopologies.source_topics")
                 raise ShortField("subtopologies.source_topics", n)
             subtopologies_source_topics = []
-            for _ in repeat(None, n):
+            subtopologies_source_topics_count = n
+            for _ in range(subtopologies_source_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     subtopologies_source_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1452,7 +1472,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("subtopologies.source_topic_regex")
                 raise ShortField("subtopologies.source_topic_regex", n)
             subtopologies_source_topic_regex = []
-            for _ in repeat(None, n):
+            subtopologies_source_topic_regex_count = n
+            for _ in range(subtopologies_source_topic_regex_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     subtopologies_source_topic_regex_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1473,7 +1494,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("subtopologies.state_changelog_topics")
                 raise ShortField("subtopologies.state_changelog_topics", n)
             subtopologies_state_changelog_topics = []
-            for _ in repeat(None, n):
+            subtopologies_state_changelog_topics_count = n
+            for _ in range(subtopologies_state_changelog_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     subtopologies_state_changelog_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1493,7 +1515,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                         raise BadField("subtopologies.state_changelog_topics.topic_configs")
                     raise ShortField("subtopologies.state_changelog_topics.topic_configs", n)
                 subtopologies_state_changelog_topics_topic_configs = []
-                for _ in repeat(None, n):
+                subtopologies_state_changelog_topics_topic_configs_count = n
+                for _ in range(subtopologies_state_changelog_topics_topic_configs_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1531,7 +1554,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("subtopologies.repartition_sink_topics")
                 raise ShortField("subtopologies.repartition_sink_topics", n)
             subtopologies_repartition_sink_topics = []
-            for _ in repeat(None, n):
+            subtopologies_repartition_sink_topics_count = n
+            for _ in range(subtopologies_repartition_sink_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     subtopologies_repartition_sink_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1552,7 +1576,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("subtopologies.repartition_source_topics")
                 raise ShortField("subtopologies.repartition_source_topics", n)
             subtopologies_repartition_source_topics = []
-            for _ in repeat(None, n):
+            subtopologies_repartition_source_topics_count = n
+            for _ in range(subtopologies_repartition_source_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     subtopologies_repartition_source_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1572,7 +1597,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                         raise BadField("subtopologies.repartition_source_topics.topic_configs")
                     raise ShortField("subtopologies.repartition_source_topics.topic_configs", n)
                 subtopologies_repartition_source_topics_topic_configs = []
-                for _ in repeat(None, n):
+                subtopologies_repartition_source_topics_topic_configs_count = n
+                for _ in range(subtopologies_repartition_source_topics_topic_configs_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
                         subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1610,7 +1636,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("subtopologies.copartition_groups")
                 raise ShortField("subtopologies.copartition_groups", n)
             subtopologies_copartition_groups = []
-            for _ in repeat(None, n):
+            subtopologies_copartition_groups_count = n
+            for _ in range(subtopologies_copartition_groups_count):
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -59,7 +58,8 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        for _ in repeat(None, n):
+        assignments_count = n
+        for _ in range(assignments_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("assignments.member_id")
@@ -108,7 +108,8 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
                 raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        for _ in repeat(None, n):
+        assignments_count = n
+        for _ in range(assignments_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("assignments.member_id")
@@ -165,7 +166,8 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
                 raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        for _ in repeat(None, n):
+        assignments_count = n
+        for _ in range(assignments_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -256,7 +258,8 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                 raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        for _ in repeat(None, n):
+        assignments_count = n
+        for _ in range(assignments_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()

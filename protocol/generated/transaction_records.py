@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -78,7 +77,8 @@ def decode_transaction_log_value_v0(buf: bytes, pos: int, version: int = 0) -> t
             if n * 6 > len(buf) - pos:
                 raise ShortField("transaction_partitions", n)
             transaction_partitions = []
-            for _ in repeat(None, n):
+            transaction_partitions_count = n
+            for _ in range(transaction_partitions_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("transaction_partitions.topic")
@@ -115,7 +115,8 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
             if n * 3 > len(buf) - pos:
                 raise ShortField("transaction_partitions", n)
             transaction_partitions = []
-            for _ in repeat(None, n):
+            transaction_partitions_count = n
+            for _ in range(transaction_partitions_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     transaction_partitions_topic = buf[pos + 1 : (pos := pos + n)].decode()
@@ -149,7 +150,8 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
         client_transaction_version: int = 0
         if n:
             n, pos = read_uvarint(buf, pos - 1)
-            for _ in repeat(None, n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag, pos = read_uvarint(buf, pos)
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -79,7 +79,8 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -100,7 +101,8 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
                     if n >= 0:
@@ -139,7 +141,8 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -160,7 +163,8 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
                     if n >= 0:
@@ -225,7 +229,8 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -253,7 +258,8 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
                     if 0 < n < 0x80:
@@ -472,7 +478,8 @@ def decode_txn_offset_commit_response_v0(buf: bytes, pos: int, version: int = 0)
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
@@ -515,7 +522,8 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             n = buf[pos]
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -540,7 +548,8 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
                 pos = end
             else:
                 topics_partitions = []
-                for _ in repeat(None, n):
+                topics_partitions_count = n
+                for _ in range(topics_partitions_count):
                     topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -72,7 +72,8 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -84,7 +85,8 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_partition, topics_partitions_state_epoch, topics_partitions_leader_epoch, topics_partitions_start_offset, n = unpack_iiiqB(buf, pos)
                 pos += 21
                 if n >= 0x80:
@@ -101,7 +103,8 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
                     pos = end
                 else:
                     topics_partitions_state_batches = []
-                    for _ in repeat(None, n):
+                    topics_partitions_state_batches_count = n
+                    for _ in range(topics_partitions_state_batches_count):
                         topics_partitions_state_batches_first_offset, topics_partitions_state_batches_last_offset, topics_partitions_state_batches_delivery_state, topics_partitions_state_batches_delivery_count, n = unpack_qqbhB(buf, pos)
                         pos += 20
                         if n:
@@ -148,7 +151,8 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        for _ in repeat(None, n):
+        topics_count = n
+        for _ in range(topics_count):
             topics_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -160,7 +164,8 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
             topics_partitions = []
-            for _ in repeat(None, n):
+            topics_partitions_count = n
+            for _ in range(topics_partitions_count):
                 topics_partitions_partition, topics_partitions_state_epoch, topics_partitions_leader_epoch, topics_partitions_start_offset, topics_partitions_delivery_complete_count, n = unpack_iiiqiB(buf, pos)
                 pos += 25
                 if n >= 0x80:
@@ -177,7 +182,8 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
                     pos = end
                 else:
                     topics_partitions_state_batches = []
-                    for _ in repeat(None, n):
+                    topics_partitions_state_batches_count = n
+                    for _ in range(topics_partitions_state_batches_count):
                         topics_partitions_state_batches_first_offset, topics_partitions_state_batches_last_offset, topics_partitions_state_batches_delivery_state, topics_partitions_state_batches_delivery_count, n = unpack_qqbhB(buf, pos)
                         pos += 20
                         if n:
@@ -302,7 +308,8 @@ def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: in
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        for _ in repeat(None, n):
+        results_count = n
+        for _ in range(results_count):
             results_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -320,7 +327,8 @@ def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: in
                 pos = end
             else:
                 results_partitions = []
-                for _ in repeat(None, n):
+                results_partitions_count = n
+                for _ in range(results_partitions_count):
                     results_partitions_error_message: str | None
                     results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
                     if 0 < n < 0x80:

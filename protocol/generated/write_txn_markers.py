@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat, starmap
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
@@ -60,7 +60,8 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                 raise BadField("markers")
             raise ShortField("markers", n)
         markers = []
-        for _ in repeat(None, n):
+        markers_count = n
+        for _ in range(markers_count):
             markers_producer_id, markers_producer_epoch, markers_transaction_result, n = unpack_qhzB(buf, pos)
             pos += 12
             if n >= 0x80:
@@ -72,7 +73,8 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                     raise BadField("markers.topics")
                 raise ShortField("markers.topics", n)
             markers_topics = []
-            for _ in repeat(None, n):
+            markers_topics_count = n
+            for _ in range(markers_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -126,7 +128,8 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("markers")
             raise ShortField("markers", n)
         markers = []
-        for _ in repeat(None, n):
+        markers_count = n
+        for _ in range(markers_count):
             markers_producer_id, markers_producer_epoch, markers_transaction_result, n = unpack_qhzB(buf, pos)
             pos += 12
             if n >= 0x80:
@@ -138,7 +141,8 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                     raise BadField("markers.topics")
                 raise ShortField("markers.topics", n)
             markers_topics = []
-            for _ in repeat(None, n):
+            markers_topics_count = n
+            for _ in range(markers_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -272,7 +276,8 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                 raise BadField("markers")
             raise ShortField("markers", n)
         markers = []
-        for _ in repeat(None, n):
+        markers_count = n
+        for _ in range(markers_count):
             markers_producer_id, n = unpack_qB(buf, pos)
             pos += 9
             if n >= 0x80:
@@ -284,7 +289,8 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                     raise BadField("markers.topics")
                 raise ShortField("markers.topics", n)
             markers_topics = []
-            for _ in repeat(None, n):
+            markers_topics_count = n
+            for _ in range(markers_topics_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
                     markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -309,7 +315,8 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                     pos = end
                 else:
                     markers_topics_partitions = []
-                    for _ in repeat(None, n):
+                    markers_topics_partitions_count = n
+                    for _ in range(markers_topics_partitions_count):
                         markers_topics_partitions_partition_index, markers_topics_partitions_error_code, n = unpack_ihB(buf, pos)
                         pos += 7
                         if n:
