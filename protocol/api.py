@@ -1,16 +1,17 @@
 """The APIs that are served: one row each, at the versions its declarations have.
 
 What ApiVersions answers, dispatch, metrics labels, docs and tests come from here. To serve fewer versions than are declared,
-narrow the row; a declaration without a row is known, not served.
+narrow the row. A declaration without a row is known, not served: ``known_apis`` has every API, for tools and clients.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
 
-from protocol.fields import Message, Versions
+from protocol.fields import Kind, Message, Versions
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
@@ -25,6 +26,7 @@ from protocol.messages.metadata import MetadataRequest, MetadataResponse
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from protocol.schema import all_messages
 
 API_VERSIONS_KEY: Final = 18
 
@@ -78,3 +80,14 @@ APIS: Final[dict[int, Api]] = {
         _api(CreateTopicsRequest, CreateTopicsResponse),
     )
 }
+
+
+@cache
+def known_apis() -> dict[int, Api]:
+    """Every declared API by key, at all versions of its declaration. Imports all declarations, which who only serves need not do."""
+    by_kind: dict[Kind, dict[int | None, type[Message]]] = {kind: {} for kind in Kind}
+    for message in all_messages():
+        by_kind[message.kafka.kind][message.kafka.key] = message
+    responses = by_kind[Kind.RESPONSE]
+    apis = (_api(request, responses[key]) for key, request in by_kind[Kind.REQUEST].items())
+    return {api.key: api for api in sorted(apis, key=lambda api: api.key)}

@@ -16,6 +16,9 @@ from msgspec import Struct
 from protocol.codec import Decoder, Encoder, decoders, encoders
 from protocol.errors import EncodeError, Malformed, Truncated
 from protocol.fields import Message
+from protocol.messages import consumer_group_records as consumer
+from protocol.messages import share_group_records as share
+from protocol.messages import streams_group_records as streams
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.group_records import (
     GroupMetadataKey,
@@ -25,6 +28,8 @@ from protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
+from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
+from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 from protocol.wire import read_uvarint, write_uvarint
 
 _INT16 = Layout(">h")
@@ -52,9 +57,10 @@ class RecordSerde(Protocol):
 
 
 class KeyedSerde:
-    """The framing of the coordinators' logs: one table row per record type."""
+    """The framing of the coordinators' logs: one pair of messages per record type, whose codecs are found when first needed."""
 
     def __init__(self, *types: tuple[type[Message], type[Message]]) -> None:
+        self._declared: dict[int, tuple[type[Message], type[Message]]] = {}
         self._keys: dict[type[Message], tuple[bytes, Encoder[Any]]] = {}
         self._values: dict[type[Message], dict[int, tuple[bytes, Encoder[Any]]]] = {}
         self._types: dict[int, tuple[Decoder[Any], dict[int, Decoder[Any]]]] = {}
@@ -62,12 +68,28 @@ class KeyedSerde:
             record_type = key.kafka.key
             assert record_type is not None
             assert record_type == value.kafka.key
-            self._keys[key] = (_INT16.pack(record_type), encoders(key)[0])
-            self._values[value] = {version: (_INT16.pack(version), encode) for version, encode in encoders(value).items()}
-            self._types[record_type] = (decoders(key)[0], decoders(value))
+            self._declared[record_type] = (key, value)
+
+    @property
+    def types(self) -> dict[int, tuple[type[Message], type[Message]]]:
+        """Key and value by record type."""
+        return dict(self._declared)
+
+    def _find(self, record_type: int | None, message: type[Message] | None = None) -> None:
+        """Find the codecs of a record type, if it is one of this log's and, where a message is given, that message's."""
+        pair = self._declared.get(-1 if record_type is None else record_type)
+        if record_type is None or pair is None or (message is not None and message not in pair):
+            return
+        key, value = pair
+        self._keys[key] = (_INT16.pack(record_type), encoders(key)[0])
+        self._values[value] = {version: (_INT16.pack(version), encode) for version, encode in encoders(value).items()}
+        self._types[record_type] = (decoders(key)[0], decoders(value))
 
     def encode_key(self, record: CoordinatorRecord) -> bytes:
-        row = self._keys.get(type(record.key))
+        key = type(record.key)
+        if key not in self._keys:
+            self._find(key.kafka.key, key)
+        row = self._keys.get(key)
         if row is None:
             raise EncodeError(f"{type(record.key).__name__} is not a key of this log")
         out = bytearray(row[0])
@@ -78,6 +100,8 @@ class KeyedSerde:
         value = record.value
         if value is None:
             return None
+        if type(value) not in self._values:
+            self._find(value.kafka.key, type(value))
         row = self._values.get(type(value), {}).get(record.value_version)
         if row is None:
             raise EncodeError(f"{type(value).__name__} v{record.value_version} is not a value of this log")
@@ -87,7 +111,10 @@ class KeyedSerde:
 
     def decode(self, key: bytes | None, value: bytes | None) -> CoordinatorRecord | None:
         """Bytes behind a message are ignored, as Kafka ignores them."""
-        row = self._types.get(_read_int16(key, "key"))
+        record_type = _read_int16(key, "key")
+        if record_type not in self._types:
+            self._find(record_type)
+        row = self._types.get(record_type)
         if row is None:
             return None
         assert key is not None
@@ -160,9 +187,35 @@ def _read_frame_part(data: bytes, pos: int) -> tuple[int, int]:
         raise Malformed(str(error), message="MetadataRecord", position=pos) from None
 
 
-GROUP_SERDE: Final = KeyedSerde(
+_CLASSIC_GROUPS: Final = (
     (LegacyOffsetCommitKey, LegacyOffsetCommitValue),
     (OffsetCommitKey, OffsetCommitValue),
     (GroupMetadataKey, GroupMetadataValue),
 )
+CLASSIC_GROUP_SERDE: Final = KeyedSerde(*_CLASSIC_GROUPS)
+"""What classic groups need of the group coordinator's log; to it, all other types are unknown."""
+GROUP_SERDE: Final = KeyedSerde(
+    *_CLASSIC_GROUPS,
+    (consumer.ConsumerGroupMetadataKey, consumer.ConsumerGroupMetadataValue),
+    (consumer.ConsumerGroupPartitionMetadataKey, consumer.ConsumerGroupPartitionMetadataValue),
+    (consumer.ConsumerGroupMemberMetadataKey, consumer.ConsumerGroupMemberMetadataValue),
+    (consumer.ConsumerGroupTargetAssignmentMetadataKey, consumer.ConsumerGroupTargetAssignmentMetadataValue),
+    (consumer.ConsumerGroupTargetAssignmentMemberKey, consumer.ConsumerGroupTargetAssignmentMemberValue),
+    (consumer.ConsumerGroupCurrentMemberAssignmentKey, consumer.ConsumerGroupCurrentMemberAssignmentValue),
+    (consumer.ConsumerGroupRegularExpressionKey, consumer.ConsumerGroupRegularExpressionValue),
+    (share.ShareGroupMemberMetadataKey, share.ShareGroupMemberMetadataValue),
+    (share.ShareGroupMetadataKey, share.ShareGroupMetadataValue),
+    (share.ShareGroupTargetAssignmentMetadataKey, share.ShareGroupTargetAssignmentMetadataValue),
+    (share.ShareGroupTargetAssignmentMemberKey, share.ShareGroupTargetAssignmentMemberValue),
+    (share.ShareGroupCurrentMemberAssignmentKey, share.ShareGroupCurrentMemberAssignmentValue),
+    (share.ShareGroupStatePartitionMetadataKey, share.ShareGroupStatePartitionMetadataValue),
+    (streams.StreamsGroupMetadataKey, streams.StreamsGroupMetadataValue),
+    (streams.StreamsGroupMemberMetadataKey, streams.StreamsGroupMemberMetadataValue),
+    (streams.StreamsGroupTargetAssignmentMetadataKey, streams.StreamsGroupTargetAssignmentMetadataValue),
+    (streams.StreamsGroupTargetAssignmentMemberKey, streams.StreamsGroupTargetAssignmentMemberValue),
+    (streams.StreamsGroupCurrentMemberAssignmentKey, streams.StreamsGroupCurrentMemberAssignmentValue),
+    (streams.StreamsGroupTopologyKey, streams.StreamsGroupTopologyValue),
+)
+SHARE_SERDE: Final = KeyedSerde((ShareSnapshotKey, ShareSnapshotValue), (ShareUpdateKey, ShareUpdateValue))
+TRANSACTION_SERDE: Final = KeyedSerde((TransactionLogKey, TransactionLogValue))
 CLUSTER_METADATA_SERDE: Final = MetadataSerde(TopicRecord, PartitionRecord, RemoveTopicRecord)

@@ -22,7 +22,7 @@ from coordinator_server.pipeline.errors import CannotRun, CannotSeal
 from coordinator_server.pipeline.plan import Source, read_batches, segment_bases, shard_directories, sources
 from coordinator_server.pipeline.sealed import is_served, offline_store
 from protocol.codec import decoder
-from protocol.coordinator_records import GROUP_SERDE
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 from protocol.record_batch import iter_records, read_header
@@ -125,7 +125,7 @@ def replay_batches(batches: Iterable[bytes], upto: int | None = None) -> GroupSh
         if header.is_control:
             continue
         for record in iter_records(batch, 0, header):
-            decoded = GROUP_SERDE.decode(record.key, record.value)
+            decoded = CLASSIC_GROUP_SERDE.decode(record.key, record.value)
             if decoded is not None and (upto is None or record.offset < upto):
                 shard.replay(record.offset, decoded)
     return shard

@@ -32,7 +32,7 @@ from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import CATALOG_PARTITION, Endpoint, Node, Then
 from coordinator_server.server.table import served_apis
 from coordinator_server.server.timers import LoopTimers
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CLUSTER_METADATA_SERDE
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 
@@ -78,7 +78,9 @@ class Daemon:
         self._flusher = Flusher(self._store, self._loop.call_soon, fatal)
         services = LoopServices(self._store, self._flusher, self._timers, self._clock, self._loop.call_soon)
         batch_bytes = config.message_max_bytes
-        self._groups = CoordinatorRuntime(GROUP_TOPIC, GROUP_SERDE, self._build_group, services, max_batch_bytes=batch_bytes)
+        self._groups = CoordinatorRuntime(
+            GROUP_TOPIC, CLASSIC_GROUP_SERDE, self._build_group, services, max_batch_bytes=batch_bytes
+        )
         self._catalog = CoordinatorRuntime(
             CATALOG_TOPIC, CLUSTER_METADATA_SERDE, self._build_catalog, services, max_batch_bytes=batch_bytes
         )

@@ -8,9 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, CoordinatorRecord
+from protocol.coordinator_records import (
+    CLASSIC_GROUP_SERDE,
+    CLUSTER_METADATA_SERDE,
+    GROUP_SERDE,
+    SHARE_SERDE,
+    TRANSACTION_SERDE,
+    CoordinatorRecord,
+    KeyedSerde,
+)
 from protocol.errors import DecodeError, EncodeError, Malformed, Truncated
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey, ConsumerGroupMetadataValue
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -21,6 +30,7 @@ from protocol.messages.group_records import (
     OffsetCommitValue,
 )
 from protocol.messages.heartbeat import HeartbeatRequest
+from tests.support.oracle import raw_schemas
 
 TOPIC_ID = bytes(range(16))
 OFFSET_KEY = b"\0\x01" + b"\0\x05group" + b"\0\x05topic" + b"\0\0\0\x07"
@@ -61,6 +71,36 @@ def test_a_committed_offset_with_a_topic_id() -> None:
 def test_records_come_back_as_they_were(record: CoordinatorRecord) -> None:
     """Every type at every version, and tombstones."""
     assert GROUP_SERDE.decode(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)) == record
+
+
+@pytest.mark.parametrize(
+    ("serde", "names"),
+    [
+        (CLASSIC_GROUP_SERDE, ("LegacyOffsetCommit", "OffsetCommit", "GroupMetadata")),
+        (GROUP_SERDE, ("LegacyOffsetCommit", "OffsetCommit", "Group", "ConsumerGroup", "ShareGroup", "StreamsGroup")),
+        (SHARE_SERDE, ("ShareSnapshot", "ShareUpdate")),
+        (TRANSACTION_SERDE, ("TransactionLog",)),
+    ],
+)
+def test_every_record_of_a_log_is_in_its_family(serde: KeyedSerde, names: tuple[str, ...]) -> None:
+    """All types that the schemas have, and at each version of the value a record comes back as it was."""
+    keys = {name for name, raw in raw_schemas().items() if raw["type"] == "coordinator-key" and name.startswith(names)}
+
+    assert {key.__name__ for key, _ in serde.types.values()} == keys
+    for key, value in serde.types.values():
+        assert value.__name__ == key.__name__.removesuffix("Key") + "Value"
+        for version in value.kafka.versions:
+            for record in (CoordinatorRecord(key(), value(), version), CoordinatorRecord(key(), None)):
+                assert serde.decode(serde.encode_key(record), serde.encode_value(record)) == record
+
+
+def test_types_of_other_groups_are_unknown_to_classic_ones() -> None:
+    """The classic coordinator's loader skips what it does not replay."""
+    record = CoordinatorRecord(ConsumerGroupMetadataKey("g"), ConsumerGroupMetadataValue(7), 0)
+
+    assert CLASSIC_GROUP_SERDE.decode(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)) is None
+    with pytest.raises(EncodeError):
+        CLASSIC_GROUP_SERDE.encode_key(record)
 
 
 def test_a_record_of_an_unknown_type_is_none() -> None:
