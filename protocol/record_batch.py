@@ -1,4 +1,4 @@
-"""RecordBatch v2 (magic 2): what the log, Fetch and Produce are made of. Older message sets are refused.
+"""RecordBatch v2 (magic 2): what the log, Fetch and Produce are made of. Message sets (magic 0 and 1) are refused.
 
 A batch is a header of 61 bytes and its records, one after another; the checksum covers everything from the attributes on, so
 that a broker can set the base offset and the leader epoch without computing it again. Offsets and timestamps of records are
@@ -25,6 +25,8 @@ from protocol.errors import EncodeError, Malformed, Truncated
 
 HEADER_SIZE: Final = 61
 MAGIC: Final = 2
+MAX_EXPANSION: Final = 100
+"""How many times its size, and 64 KiB more, a compressed batch may expand to when the caller sets no limit."""
 COMPRESSION_MASK: Final = 0x07
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
@@ -97,7 +99,8 @@ def read_header(buf: bytes, pos: int = 0) -> BatchHeader:
     base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, count = rest
     size = length + _LENGTH_END
     if magic != MAGIC:
-        _refuse(f"magic {magic} is not served, only {MAGIC}", pos)
+        older = "; message sets of that age have to be converted by who wrote them" if magic in (0, 1) else ""
+        _refuse(f"magic {magic} is not served, only {MAGIC}{older}", pos)
     if size < HEADER_SIZE:
         _refuse(f"length {length} is too small", pos)
     if base_offset < 0 or last_delta < 0 or base_offset + last_delta >= _MAX_INT64:
@@ -140,14 +143,21 @@ def iter_batches(buf: bytes, pos: int = 0) -> Iterator[tuple[int, BatchHeader]]:
         pos += header.size
 
 
-def iter_records(buf: bytes, pos: int, header: BatchHeader) -> Iterator[Record]:
-    """The records of the batch at ``pos``, in order. The batch should have been verified."""
+def iter_records(buf: bytes, pos: int, header: BatchHeader, max_bytes: int | None = None) -> Iterator[Record]:
+    """The records of the batch at ``pos``, in order. The batch should have been verified.
+
+    Compressed records take up to ``max_bytes`` of memory at once and are refused when they have more.
+    """
     end = pos + header.size
     if end > len(buf):
         raise Truncated(f"{end - len(buf)} of {header.size} bytes are missing", message="RecordBatch", position=pos)
-    if header.compression:
-        _refuse(f"compression {header.compression} is not served", pos)
     pos += HEADER_SIZE
+    if header.compression:
+        from protocol.compression import decompress
+
+        limit = MAX_EXPANSION * header.size + 0x10000 if max_bytes is None else max_bytes
+        buf = decompress(header.compression, buf[pos:end], limit)
+        pos, end = 0, len(buf)
     if header.count * _MIN_RECORD > end - pos:
         _refuse(f"{header.count} records cannot be in {end - pos} bytes", pos)
     try:

@@ -245,18 +245,6 @@ def test_zeros_are_no_batch() -> None:
         read_header(bytes(100))
 
 
-def test_compressed_batches_are_refused() -> None:
-    """The header can be read and the checksum verified; the records cannot."""
-    builder = BatchBuilder(0, NOW, attributes=1)
-    builder.append(b"k", b"v")
-    data = builder.finish()
-    ((pos, header),) = iter_batches(data)
-
-    assert header.compression == 1
-    with pytest.raises(Malformed, match="compression 1 is not served"):
-        list(iter_records(data, pos, header))
-
-
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
