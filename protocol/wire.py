@@ -94,6 +94,14 @@ def read_uvarint(buf: bytes, pos: int) -> tuple[int, int]:
     return value, pos
 
 
+def read_string_size(buf: bytes, pos: int) -> tuple[int, int]:
+    """The compact size (length + 1) of a string, and the position behind it."""
+    size, pos = read_uvarint(buf, pos)
+    if size > MAX_STRING + 1:
+        raise ValueError(f"a string of {size - 1} bytes is longer than {MAX_STRING}")
+    return size, pos
+
+
 def write_uvarint(value: int) -> bytes:
     out = bytearray()
     while value >= 0x80:

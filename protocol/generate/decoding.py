@@ -76,7 +76,7 @@ class DecoderWriter:
         size = self._unpack()
         read = f"{local(path)} = buf[{{}} : (pos := {{}})]" + (".decode()" if kind is Primitive.STRING else "")
         if compact:
-            self._compact_sized(path, size, read, nullable)
+            self._compact_sized(kind, path, size, read, nullable)
             return
         content = read.format(f"pos + {size}", f"pos + {size} + n")
         if not nullable:
@@ -87,7 +87,7 @@ class DecoderWriter:
             self._source.line(content)
         self._null(path, size)
 
-    def _compact_sized(self, path: str, size: int, read: str, nullable: bool) -> None:
+    def _compact_sized(self, kind: Primitive, path: str, size: int, read: str, nullable: bool) -> None:
         """The content behind a run of ``size`` bytes, the last of which is a compact size, or the first byte of it."""
         at = f"pos + {size - 1}" if size > 1 else "pos"
         with self._source.block("if 0 < n < 0x80"):
@@ -95,7 +95,8 @@ class DecoderWriter:
         if nullable:
             self._null(path, size, "elif n == 0")
         with self._source.block("else"):
-            self._source.line(f"n, pos = read_uvarint(buf, {at})")
+            reader = "read_string_size" if kind is Primitive.STRING else "read_uvarint"
+            self._source.line(f"n, pos = {reader}(buf, {at})")
             if nullable:
                 self._source.line(read.format("pos", "pos + n - 1") + " if n else None")
             else:

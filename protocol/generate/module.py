@@ -22,6 +22,7 @@ _WIRE_NAMES: Final = (
     "decode_failure",
     "encode_failure",
     "not_in_version",
+    "read_string_size",
     "read_uvarint",
     "skip_tags",
     "write_string_size",

@@ -26,6 +26,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -107,7 +108,7 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
         if 0 < n < 0x80:
             v3_and_below_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("v3_and_below_transactional_id")
             v3_and_below_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -128,7 +129,7 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
             if 0 < n < 0x80:
                 v3_and_below_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("v3_and_below_topics.name")
                 v3_and_below_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -178,7 +179,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
             if 0 < n < 0x80:
                 transactions_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transactions.transactional_id")
                 transactions_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -199,7 +200,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                 if 0 < n < 0x80:
                     transactions_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transactions.topics.name")
                     transactions_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -425,7 +426,7 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
             if 0 < n < 0x80:
                 results_by_topic_v3_and_below_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results_by_topic_v3_and_below.name")
                 results_by_topic_v3_and_below_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -486,7 +487,7 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
             if 0 < n < 0x80:
                 results_by_transaction_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results_by_transaction.transactional_id")
                 results_by_transaction_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -507,7 +508,7 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                 if 0 < n < 0x80:
                     results_by_transaction_topic_results_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results_by_transaction.topic_results.name")
                     results_by_transaction_topic_results_name = buf[pos : (pos := pos + n - 1)].decode()

@@ -22,6 +22,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -152,7 +153,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                 if 0 < n < 0x80:
                     entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("entries.entity.entity_type")
                     entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -164,7 +165,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                     entries_entity_entity_name = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -193,7 +194,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                     if 0 < n < 0x80:
                         entries_ops_key = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("entries.ops.key")
                         entries_ops_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -387,7 +388,7 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                 entries_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 entries_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -406,7 +407,7 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                 if 0 < n < 0x80:
                     entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("entries.entity.entity_type")
                     entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -418,7 +419,7 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                     entries_entity_entity_name = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1

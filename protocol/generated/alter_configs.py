@@ -22,6 +22,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -121,7 +122,7 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             if 0 < n < 0x80:
                 resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
                 resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -142,7 +143,7 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 if 0 < n < 0x80:
                     resources_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("resources.configs.name")
                     resources_configs_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -154,7 +155,7 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     resources_configs_value = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     resources_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -317,13 +318,13 @@ def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 responses_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             responses_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("responses.resource_name")
                 responses_resource_name = buf[pos : (pos := pos + n - 1)].decode()

@@ -23,6 +23,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -49,7 +50,7 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -70,7 +71,7 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
             if 0 < n < 0x80:
                 topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic_name")
                 topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -160,7 +161,7 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -179,7 +180,7 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
             if 0 < n < 0x80:
                 responses_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.topic_name")
                 responses_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -210,7 +211,7 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                         responses_partitions_error_message = None
                         pos += 7
                     else:
-                        n, pos = read_uvarint(buf, pos + 6)
+                        n, pos = read_string_size(buf, pos + 6)
                         responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1

@@ -21,6 +21,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -67,7 +68,7 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                 if 0 < n < 0x80:
                     deletions_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("deletions.name")
                     deletions_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -93,7 +94,7 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
             if 0 < n < 0x80:
                 upsertions_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("upsertions.name")
                 upsertions_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -204,7 +205,7 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
             if 0 < n < 0x80:
                 results_user = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results.user")
                 results_user = buf[pos : (pos := pos + n - 1)].decode()
@@ -216,7 +217,7 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
                 results_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1

@@ -23,6 +23,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -75,7 +76,7 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
         if 0 < n < 0x80:
             client_software_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_software_name")
             client_software_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -83,7 +84,7 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
         if 0 < n < 0x80:
             client_software_version = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_software_version")
             client_software_version = buf[pos : (pos := pos + n - 1)].decode()
@@ -246,7 +247,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                             if 0 < n < 0x80:
                                 supported_features_name = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("supported_features.name")
                                 supported_features_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -280,7 +281,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                             if 0 < n < 0x80:
                                 finalized_features_name = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("finalized_features.name")
                                 finalized_features_name = buf[pos : (pos := pos + n - 1)].decode()

@@ -16,6 +16,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -41,7 +42,7 @@ def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[Topi
         if 0 < n < 0x80:
             name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("name")
             name = buf[pos : (pos := pos + n - 1)].decode()

@@ -23,6 +23,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -69,7 +70,7 @@ def decode_consumer_group_describe_request_v0(buf: bytes, pos: int, version: int
             if 0 < n < 0x80:
                 group_ids_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("group_ids.item")
                 group_ids_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -136,13 +137,13 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 groups_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -150,7 +151,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
                 groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -158,7 +159,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 8)
+                n, pos = read_string_size(buf, pos + 8)
                 if n == 0:
                     raise BadField("groups.assignor_name")
                 groups_assignor_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -179,7 +180,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -191,7 +192,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     groups_members_instance_id = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
@@ -201,13 +202,13 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     groups_members_rack_id = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos + 4)
+                    n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -215,7 +216,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -236,7 +237,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         groups_members_subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
                         groups_members_subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -249,7 +250,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     groups_members_subscribed_topic_regex = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -268,7 +269,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         groups_members_assignment_topic_partitions_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
                         groups_members_assignment_topic_partitions_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -310,7 +311,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         groups_members_target_assignment_topic_partitions_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.topic_partitions.topic_name")
                         groups_members_target_assignment_topic_partitions_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -378,13 +379,13 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 groups_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -392,7 +393,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
                 groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -400,7 +401,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 8)
+                n, pos = read_string_size(buf, pos + 8)
                 if n == 0:
                     raise BadField("groups.assignor_name")
                 groups_assignor_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -421,7 +422,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -433,7 +434,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     groups_members_instance_id = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
@@ -443,13 +444,13 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     groups_members_rack_id = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos + 4)
+                    n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -457,7 +458,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -478,7 +479,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         groups_members_subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
                         groups_members_subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -491,7 +492,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     groups_members_subscribed_topic_regex = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -510,7 +511,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         groups_members_assignment_topic_partitions_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
                         groups_members_assignment_topic_partitions_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -552,7 +553,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         groups_members_target_assignment_topic_partitions_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.topic_partitions.topic_name")
                         groups_members_target_assignment_topic_partitions_topic_name = buf[pos : (pos := pos + n - 1)].decode()

@@ -22,6 +22,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -50,7 +51,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -58,7 +59,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -70,7 +71,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             instance_id = None
             pos += 5
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
@@ -80,7 +81,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             rack_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -100,7 +101,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
                     subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -113,7 +114,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             server_assignor = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -162,7 +163,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -170,7 +171,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -182,7 +183,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             instance_id = None
             pos += 5
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
@@ -192,7 +193,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             rack_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -212,7 +213,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
                     subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -225,7 +226,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             subscribed_topic_regex = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
         server_assignor: str | None
         n = buf[pos]
@@ -235,7 +236,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             server_assignor = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -493,7 +494,7 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
@@ -503,7 +504,7 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
             member_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_epoch, heartbeat_interval_ms, n = unpack_iib(buf, pos)
         pos += 9

@@ -36,6 +36,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -175,7 +176,7 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
             if 0 < n < 0x80:
                 topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 16)
+                n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("topics.topic_name")
                 topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -209,7 +210,7 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                     if 0 < n < 0x80:
                         topics_partition_metadata_racks_item = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.partition_metadata.racks.item")
                         topics_partition_metadata_racks_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -327,7 +328,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
@@ -337,13 +338,13 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             rack_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
             client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -351,7 +352,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
             client_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -372,7 +373,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             if 0 < n < 0x80:
                 subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subscribed_topic_names.item")
                 subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -385,7 +386,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             subscribed_topic_regex = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
         server_assignor: str | None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
@@ -395,7 +396,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             server_assignor = None
             pos += 5
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -431,7 +432,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                             if 0 < n < 0x80:
                                 classic_member_metadata_supported_protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("classic_member_metadata.supported_protocols.name")
                                 classic_member_metadata_supported_protocols_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -1031,7 +1032,7 @@ def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, vers
             if 0 < n < 0x80:
                 topics_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.item")
                 topics_item = buf[pos : (pos := pos + n - 1)].decode()

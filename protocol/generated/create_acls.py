@@ -17,6 +17,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -103,7 +104,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             if 0 < n < 0x80:
                 creations_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("creations.resource_name")
                 creations_resource_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -111,7 +112,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             if 0 < n < 0x80:
                 creations_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("creations.principal")
                 creations_principal = buf[pos : (pos := pos + n - 1)].decode()
@@ -119,7 +120,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             if 0 < n < 0x80:
                 creations_host = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("creations.host")
                 creations_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -272,7 +273,7 @@ def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                     results_error_message = None
                     pos += 3
                 else:
-                    n, pos = read_uvarint(buf, pos + 2)
+                    n, pos = read_string_size(buf, pos + 2)
                     results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1

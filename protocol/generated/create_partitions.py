@@ -22,6 +22,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -116,7 +117,7 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -296,7 +297,7 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
             if 0 < n < 0x80:
                 results_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results.name")
                 results_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -308,7 +309,7 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
                 results_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1

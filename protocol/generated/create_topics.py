@@ -24,6 +24,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -153,7 +154,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -204,7 +205,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 if 0 < n < 0x80:
                     topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.configs.name")
                     topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -216,7 +217,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                     topics_configs_value = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -415,7 +416,7 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -427,7 +428,7 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 topics_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
@@ -447,7 +448,7 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                     if 0 < n < 0x80:
                         topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.configs.name")
                         topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -459,7 +460,7 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                         topics_configs_value = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                     pos += 4
@@ -518,7 +519,7 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -530,7 +531,7 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 topics_error_message = None
                 pos += 19
             else:
-                n, pos = read_uvarint(buf, pos + 18)
+                n, pos = read_string_size(buf, pos + 18)
                 topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
@@ -550,7 +551,7 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                     if 0 < n < 0x80:
                         topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.configs.name")
                         topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -562,7 +563,7 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                         topics_configs_value = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                     pos += 4

@@ -22,6 +22,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -119,7 +120,7 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 filters_resource_name_filter = None
                 pos += 2
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 filters_resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
             filters_principal_filter: str | None
             filters_pattern_type_filter, n = unpack_bB(buf, pos)
@@ -129,7 +130,7 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 filters_principal_filter = None
                 pos += 2
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 filters_principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
             filters_host_filter: str | None
             n = buf[pos]
@@ -139,7 +140,7 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 filters_host_filter = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 filters_host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
             filters_operation, filters_permission_type, n = unpack_bbB(buf, pos)
             pos += 3
@@ -333,7 +334,7 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 filter_results_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 filter_results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -356,13 +357,13 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                     filter_results_matching_acls_error_message = None
                     pos += 3
                 else:
-                    n, pos = read_uvarint(buf, pos + 2)
+                    n, pos = read_string_size(buf, pos + 2)
                     filter_results_matching_acls_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 filter_results_matching_acls_resource_type, n = unpack_bB(buf, pos)
                 if 0 < n < 0x80:
                     filter_results_matching_acls_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos + 1)
+                    n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("filter_results.matching_acls.resource_name")
                     filter_results_matching_acls_resource_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -370,7 +371,7 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 if 0 < n < 0x80:
                     filter_results_matching_acls_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos + 1)
+                    n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("filter_results.matching_acls.principal")
                     filter_results_matching_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
@@ -378,7 +379,7 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 if 0 < n < 0x80:
                     filter_results_matching_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("filter_results.matching_acls.host")
                     filter_results_matching_acls_host = buf[pos : (pos := pos + n - 1)].decode()

@@ -16,6 +16,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -86,7 +87,7 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             if 0 < n < 0x80:
                 groups_names_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups_names.item")
                 groups_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -200,7 +201,7 @@ def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 if 0 < n < 0x80:
                     results_group_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.group_id")
                     results_group_id = buf[pos : (pos := pos + n - 1)].decode()

@@ -24,6 +24,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -109,7 +110,7 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -260,7 +261,7 @@ def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) ->
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()

@@ -23,6 +23,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -49,7 +50,7 @@ def decode_delete_share_group_state_request_v0(buf: bytes, pos: int, version: in
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -180,7 +181,7 @@ def decode_delete_share_group_state_response_v0(buf: bytes, pos: int, version: i
                         results_partitions_error_message = None
                         pos += 7
                     else:
-                        n, pos = read_uvarint(buf, pos + 6)
+                        n, pos = read_string_size(buf, pos + 6)
                         results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1

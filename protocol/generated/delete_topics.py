@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -98,7 +99,7 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
             if 0 < n < 0x80:
                 topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topic_names.item")
                 topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -145,7 +146,7 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                     topics_name = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
@@ -305,7 +306,7 @@ def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> 
                 if 0 < n < 0x80:
                     responses_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("responses.name")
                     responses_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -343,7 +344,7 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
             if 0 < n < 0x80:
                 responses_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.name")
                 responses_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -355,7 +356,7 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 responses_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -395,7 +396,7 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                 responses_name = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 responses_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
             responses_error_message: str | None
             responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
@@ -405,7 +406,7 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                 responses_error_message = None
                 pos += 19
             else:
-                n, pos = read_uvarint(buf, pos + 18)
+                n, pos = read_string_size(buf, pos + 18)
                 responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1

@@ -16,6 +16,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -86,7 +87,7 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             resource_name_filter = None
             pos += 2
         else:
-            n, pos = read_uvarint(buf, pos + 1)
+            n, pos = read_string_size(buf, pos + 1)
             resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
         principal_filter: str | None
         pattern_type_filter, n = unpack_bB(buf, pos)
@@ -96,7 +97,7 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             principal_filter = None
             pos += 2
         else:
-            n, pos = read_uvarint(buf, pos + 1)
+            n, pos = read_string_size(buf, pos + 1)
             principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
         host_filter: str | None
         n = buf[pos]
@@ -106,7 +107,7 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             host_filter = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
         operation, permission_type, n = unpack_bbB(buf, pos)
         pos += 3
@@ -264,7 +265,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -283,7 +284,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             if 0 < n < 0x80:
                 resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
                 resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -304,7 +305,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 if 0 < n < 0x80:
                     resources_acls_principal = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("resources.acls.principal")
                     resources_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
@@ -312,7 +313,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 if 0 < n < 0x80:
                     resources_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("resources.acls.host")
                     resources_acls_host = buf[pos : (pos := pos + n - 1)].decode()

@@ -22,6 +22,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -108,7 +109,7 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
             if 0 < n < 0x80:
                 components_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("components.entity_type")
                 components_entity_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -120,7 +121,7 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
                 components_match = None
                 pos += 2
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 components_match = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -279,7 +280,7 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -312,7 +313,7 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("entries.entity.entity_type")
                         entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -324,7 +325,7 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                         entries_entity_entity_name = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
@@ -353,7 +354,7 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                         if 0 < n < 0x80:
                             entries_values_key = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos)
+                            n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("entries.values.key")
                             entries_values_key = buf[pos : (pos := pos + n - 1)].decode()

@@ -16,6 +16,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -120,13 +121,13 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("cluster_id")
             cluster_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -147,7 +148,7 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("brokers.host")
                 brokers_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -159,7 +160,7 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
                 brokers_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -186,13 +187,13 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         endpoint_type, n = unpack_bB(buf, pos)
         if 0 < n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 1)
+            n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("cluster_id")
             cluster_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -213,7 +214,7 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("brokers.host")
                 brokers_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -225,7 +226,7 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
                 brokers_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -252,13 +253,13 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         endpoint_type, n = unpack_bB(buf, pos)
         if 0 < n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 1)
+            n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("cluster_id")
             cluster_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -279,7 +280,7 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("brokers.host")
                 brokers_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -291,7 +292,7 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
                 brokers_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             brokers_is_fenced, n = unpack_zB(buf, pos)
             pos += 2

@@ -24,6 +24,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -167,7 +168,7 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
             if 0 < n < 0x80:
                 resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
                 resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -189,7 +190,7 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                     if 0 < n < 0x80:
                         resources_configuration_keys_item = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.configuration_keys.item")
                         resources_configuration_keys_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -493,13 +494,13 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 results_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             results_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 results_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("results.resource_name")
                 results_resource_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -520,7 +521,7 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 if 0 < n < 0x80:
                     results_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.configs.name")
                     results_configs_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -532,7 +533,7 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     results_configs_value = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     results_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                 pos += 4
@@ -551,7 +552,7 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     if 0 < n < 0x80:
                         results_configs_synonyms_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("results.configs.synonyms.name")
                         results_configs_synonyms_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -563,7 +564,7 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                         results_configs_synonyms_value = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         results_configs_synonyms_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     results_configs_synonyms_source, n = unpack_bB(buf, pos)
                     pos += 2
@@ -578,7 +579,7 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     results_configs_documentation = None
                     pos += 2
                 else:
-                    n, pos = read_uvarint(buf, pos + 1)
+                    n, pos = read_string_size(buf, pos + 1)
                     results_configs_documentation = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1

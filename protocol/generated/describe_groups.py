@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -121,7 +122,7 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
             if 0 < n < 0x80:
                 groups_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.item")
                 groups_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -510,7 +511,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -518,7 +519,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
                 groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -526,7 +527,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
                 groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -534,7 +535,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
             if 0 < n < 0x80:
                 groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_data")
                 groups_protocol_data = buf[pos : (pos := pos + n - 1)].decode()
@@ -555,7 +556,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -567,13 +568,13 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                     groups_members_group_instance_id = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -581,7 +582,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -644,13 +645,13 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 groups_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -658,7 +659,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
                 groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -666,7 +667,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
                 groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -674,7 +675,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
             if 0 < n < 0x80:
                 groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_data")
                 groups_protocol_data = buf[pos : (pos := pos + n - 1)].decode()
@@ -695,7 +696,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -707,13 +708,13 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                     groups_members_group_instance_id = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -721,7 +722,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()

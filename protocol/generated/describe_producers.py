@@ -23,6 +23,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -60,7 +61,7 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -141,7 +142,7 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -166,7 +167,7 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                     topics_partitions_error_message = None
                     pos += 7
                 else:
-                    n, pos = read_uvarint(buf, pos + 6)
+                    n, pos = read_string_size(buf, pos + 6)
                     topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1

@@ -24,6 +24,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -71,7 +72,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -93,7 +94,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                     if 0 < n < 0x80:
                         groups_topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.topic_name")
                         groups_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -203,7 +204,7 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -224,7 +225,7 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 if 0 < n < 0x80:
                     groups_topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.topic_name")
                     groups_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -255,7 +256,7 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                             groups_topics_partitions_error_message = None
                             pos += 19
                         else:
-                            n, pos = read_uvarint(buf, pos + 18)
+                            n, pos = read_string_size(buf, pos + 18)
                             groups_topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
@@ -275,7 +276,7 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 groups_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -311,7 +312,7 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -332,7 +333,7 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 if 0 < n < 0x80:
                     groups_topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.topic_name")
                     groups_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -363,7 +364,7 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                             groups_topics_partitions_error_message = None
                             pos += 27
                         else:
-                            n, pos = read_uvarint(buf, pos + 26)
+                            n, pos = read_string_size(buf, pos + 26)
                             groups_topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
@@ -383,7 +384,7 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 groups_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1

@@ -22,6 +22,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -69,7 +70,7 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -86,7 +87,7 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
             if 0 < n < 0x80:
                 cursor_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("cursor.topic_name")
                 cursor_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -165,7 +166,7 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 topics_name = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
@@ -260,7 +261,7 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
             if 0 < n < 0x80:
                 next_cursor_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("next_cursor.topic_name")
                 next_cursor_topic_name = buf[pos : (pos := pos + n - 1)].decode()

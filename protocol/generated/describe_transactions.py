@@ -20,6 +20,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -57,7 +58,7 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
             if 0 < n < 0x80:
                 transactional_ids_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transactional_ids.item")
                 transactional_ids_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -114,7 +115,7 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
             if 0 < n < 0x80:
                 transaction_states_transactional_id = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("transaction_states.transactional_id")
                 transaction_states_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -122,7 +123,7 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
             if 0 < n < 0x80:
                 transaction_states_transaction_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transaction_states.transaction_state")
                 transaction_states_transaction_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -143,7 +144,7 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 if 0 < n < 0x80:
                     transaction_states_topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transaction_states.topics.topic")
                     transaction_states_topics_topic = buf[pos : (pos := pos + n - 1)].decode()

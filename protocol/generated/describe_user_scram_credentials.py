@@ -22,6 +22,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -60,7 +61,7 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
                 if 0 < n < 0x80:
                     users_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("users.name")
                     users_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -116,7 +117,7 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -135,7 +136,7 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
             if 0 < n < 0x80:
                 results_user = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results.user")
                 results_user = buf[pos : (pos := pos + n - 1)].decode()
@@ -147,7 +148,7 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 results_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1

@@ -15,7 +15,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
-    read_uvarint,
+    read_string_size,
     skip_tags,
     write_string_size,
 )
@@ -61,7 +61,7 @@ def decode_end_txn_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[E
         if 0 < n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("transactional_id")
             transactional_id = buf[pos : (pos := pos + n - 1)].decode()

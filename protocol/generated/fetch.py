@@ -32,6 +32,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -379,7 +380,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             if 0 < n < 0x80:
                 topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
                 topics_topic = buf[pos : (pos := pos + n - 1)].decode()
@@ -428,7 +429,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             if 0 < n < 0x80:
                 forgotten_topics_data_topic = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("forgotten_topics_data.topic")
                 forgotten_topics_data_topic = buf[pos : (pos := pos + n - 1)].decode()
@@ -453,7 +454,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
         if 0 < n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
             rack_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -477,7 +478,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                         cluster_id = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 else:
                     pos = tag_end
@@ -566,7 +567,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
         if 0 < n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
             rack_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -590,7 +591,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                         cluster_id = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 else:
                     pos = tag_end
@@ -682,7 +683,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
         if 0 < n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
             rack_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -707,7 +708,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                         cluster_id = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
@@ -815,7 +816,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
         if 0 < n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
             rack_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -840,7 +841,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                         cluster_id = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
@@ -949,7 +950,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
         if 0 < n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
             rack_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -974,7 +975,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                         cluster_id = None
                         pos += 1
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
@@ -1808,7 +1809,7 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
             if 0 < n < 0x80:
                 responses_topic = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.topic")
                 responses_topic = buf[pos : (pos := pos + n - 1)].decode()
@@ -2164,7 +2165,7 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                         if 0 < n < 0x80:
                             node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             if n == 0:
                                 raise BadField("node_endpoints.host")
                             node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -2176,7 +2177,7 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                             node_endpoints_rack = None
                             pos += 5
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1

@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -83,7 +84,7 @@ def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -
         if 0 < n < 0x80:
             key = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("key")
             key = buf[pos : (pos := pos + n - 1)].decode()
@@ -116,7 +117,7 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
             if 0 < n < 0x80:
                 coordinator_keys_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("coordinator_keys.item")
                 coordinator_keys_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -267,13 +268,13 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         node_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("host")
             host = buf[pos : (pos := pos + n - 1)].decode()
@@ -306,7 +307,7 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
             if 0 < n < 0x80:
                 coordinators_key = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("coordinators.key")
                 coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -314,7 +315,7 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
             if 0 < n < 0x80:
                 coordinators_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("coordinators.host")
                 coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -326,7 +327,7 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                 coordinators_error_message = None
                 pos += 7
             else:
-                n, pos = read_uvarint(buf, pos + 6)
+                n, pos = read_string_size(buf, pos + 6)
                 coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1

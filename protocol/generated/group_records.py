@@ -24,6 +24,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -206,7 +207,7 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tup
         if 0 < n < 0x80:
             metadata = buf[pos + 13 : (pos := pos + 12 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 12)
+            n, pos = read_string_size(buf, pos + 12)
             if n == 0:
                 raise BadField("metadata")
             metadata = buf[pos : (pos := pos + n - 1)].decode()
@@ -574,7 +575,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
             protocol_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -586,7 +587,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             protocol = None
             pos += 5
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             protocol = buf[pos : (pos := pos + n - 1)].decode() if n else None
         leader: str | None
         n = buf[pos]
@@ -596,7 +597,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             leader = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             leader = buf[pos : (pos := pos + n - 1)].decode() if n else None
         current_state_timestamp, n = unpack_qB(buf, pos)
         pos += 9
@@ -615,7 +616,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.member_id")
                 members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -627,13 +628,13 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 members_group_instance_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.client_id")
                 members_client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -641,7 +642,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             if 0 < n < 0x80:
                 members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.client_host")
                 members_client_host = buf[pos : (pos := pos + n - 1)].decode()

@@ -16,7 +16,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
-    read_uvarint,
+    read_string_size,
     skip_tags,
     write_string_size,
 )
@@ -88,7 +88,7 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -96,7 +96,7 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -108,7 +108,7 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             group_instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1

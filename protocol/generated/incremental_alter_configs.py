@@ -21,6 +21,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -117,7 +118,7 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
             if 0 < n < 0x80:
                 resources_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
                 resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -138,7 +139,7 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                 if 0 < n < 0x80:
                     resources_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("resources.configs.name")
                     resources_configs_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -150,7 +151,7 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                     resources_configs_value = None
                     pos += 2
                 else:
-                    n, pos = read_uvarint(buf, pos + 1)
+                    n, pos = read_string_size(buf, pos + 1)
                     resources_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -308,13 +309,13 @@ def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: 
                 responses_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             responses_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 1)
+                n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("responses.resource_name")
                 responses_resource_name = buf[pos : (pos := pos + n - 1)].decode()

@@ -15,7 +15,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
-    read_uvarint,
+    read_string_size,
     skip_tags,
     write_string_size,
 )
@@ -69,7 +69,7 @@ def decode_init_producer_id_request_v2(buf: bytes, pos: int, version: int = 2) -
             transactional_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         transaction_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -91,7 +91,7 @@ def decode_init_producer_id_request_v3(buf: bytes, pos: int, version: int = 3) -
             transactional_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         transaction_timeout_ms, producer_id, producer_epoch, n = unpack_iqhB(buf, pos)
         pos += 15
@@ -119,7 +119,7 @@ def decode_init_producer_id_request_v6(buf: bytes, pos: int, version: int = 6) -
             transactional_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn, n = unpack_iqhzzB(buf, pos)
         pos += 17

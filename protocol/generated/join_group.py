@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -192,7 +193,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -200,7 +201,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
         if 0 < n < 0x80:
             member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 8)
+            n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -212,13 +213,13 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             group_instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
             protocol_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -239,7 +240,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             if 0 < n < 0x80:
                 protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("protocols.name")
                 protocols_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -275,7 +276,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -283,7 +284,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
         if 0 < n < 0x80:
             member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 8)
+            n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -295,13 +296,13 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             group_instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
             protocol_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -322,7 +323,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             if 0 < n < 0x80:
                 protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("protocols.name")
                 protocols_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -347,7 +348,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             reason = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -751,7 +752,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
         if 0 < n < 0x80:
             protocol_name = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 10)
+            n, pos = read_string_size(buf, pos + 10)
             if n == 0:
                 raise BadField("protocol_name")
             protocol_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -759,7 +760,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
             leader = buf[pos : (pos := pos + n - 1)].decode()
@@ -767,7 +768,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -788,7 +789,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.member_id")
                 members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -800,7 +801,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                 members_group_instance_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
@@ -835,7 +836,7 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             protocol_type = None
             pos += 11
         else:
-            n, pos = read_uvarint(buf, pos + 10)
+            n, pos = read_string_size(buf, pos + 10)
             protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
@@ -845,13 +846,13 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             protocol_name = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
             leader = buf[pos : (pos := pos + n - 1)].decode()
@@ -859,7 +860,7 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -880,7 +881,7 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.member_id")
                 members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -892,7 +893,7 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                 members_group_instance_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
@@ -930,7 +931,7 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             protocol_type = None
             pos += 11
         else:
-            n, pos = read_uvarint(buf, pos + 10)
+            n, pos = read_string_size(buf, pos + 10)
             protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
@@ -940,13 +941,13 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             protocol_name = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
             leader = buf[pos : (pos := pos + n - 1)].decode()
@@ -954,7 +955,7 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
         if 0 < n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 1)
+            n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -975,7 +976,7 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.member_id")
                 members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -987,7 +988,7 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                 members_group_instance_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:

@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -104,7 +105,7 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -125,7 +126,7 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.member_id")
                 members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -137,7 +138,7 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                 members_group_instance_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -160,7 +161,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -181,7 +182,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.member_id")
                 members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -193,7 +194,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 members_group_instance_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             members_reason: str | None
             n = buf[pos]
@@ -203,7 +204,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 members_reason = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 members_reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -444,7 +445,7 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
             if 0 < n < 0x80:
                 members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("members.member_id")
                 members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -456,7 +457,7 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 members_group_instance_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             members_error_code, n = unpack_hB(buf, pos)
             pos += 3

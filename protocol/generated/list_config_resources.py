@@ -16,6 +16,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -114,7 +115,7 @@ def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int 
             if 0 < n < 0x80:
                 config_resources_resource_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("config_resources.resource_name")
                 config_resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -157,7 +158,7 @@ def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int 
                 if 0 < n < 0x80:
                     config_resources_resource_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("config_resources.resource_name")
                     config_resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()

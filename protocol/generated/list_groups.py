@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -82,7 +83,7 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             if 0 < n < 0x80:
                 states_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("states_filter.item")
                 states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -116,7 +117,7 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             if 0 < n < 0x80:
                 states_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("states_filter.item")
                 states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -138,7 +139,7 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             if 0 < n < 0x80:
                 types_filter_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("types_filter.item")
                 types_filter_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -326,7 +327,7 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -334,7 +335,7 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
                 groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -372,7 +373,7 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -380,7 +381,7 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
                 groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -388,7 +389,7 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
                 groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -426,7 +427,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -434,7 +435,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
                 groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
@@ -442,7 +443,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
                 groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -450,7 +451,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
             if 0 < n < 0x80:
                 groups_group_type = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_type")
                 groups_group_type = buf[pos : (pos := pos + n - 1)].decode()

@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -52,7 +53,7 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
             if 0 < n < 0x80:
                 state_filters_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
                 state_filters_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -98,7 +99,7 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
             if 0 < n < 0x80:
                 state_filters_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
                 state_filters_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -144,7 +145,7 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
             if 0 < n < 0x80:
                 state_filters_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
                 state_filters_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -169,7 +170,7 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
             transactional_id_pattern = None
             pos += 9
         else:
-            n, pos = read_uvarint(buf, pos + 8)
+            n, pos = read_string_size(buf, pos + 8)
             transactional_id_pattern = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -308,7 +309,7 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
             if 0 < n < 0x80:
                 unknown_state_filters_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("unknown_state_filters.item")
                 unknown_state_filters_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -330,7 +331,7 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
             if 0 < n < 0x80:
                 transaction_states_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transaction_states.transactional_id")
                 transaction_states_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -338,7 +339,7 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
             if 0 < n < 0x80:
                 transaction_states_transaction_state = buf[pos + 9 : (pos := pos + 8 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 8)
+                n, pos = read_string_size(buf, pos + 8)
                 if n == 0:
                     raise BadField("transaction_states.transaction_state")
                 transaction_states_transaction_state = buf[pos : (pos := pos + n - 1)].decode()

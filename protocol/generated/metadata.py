@@ -25,6 +25,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -215,7 +216,7 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                 if 0 < n < 0x80:
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
                     topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -266,7 +267,7 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                         topics_name = None
                         pos += 17
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
@@ -315,7 +316,7 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
                         topics_name = None
                         pos += 17
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
@@ -1172,7 +1173,7 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("brokers.host")
                 brokers_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -1184,7 +1185,7 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                 brokers_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -1199,7 +1200,7 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
             cluster_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
@@ -1218,7 +1219,7 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
             if 0 < n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -1310,7 +1311,7 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("brokers.host")
                 brokers_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -1322,7 +1323,7 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                 brokers_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -1337,7 +1338,7 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
             cluster_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
@@ -1356,7 +1357,7 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
             if 0 < n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -1448,7 +1449,7 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("brokers.host")
                 brokers_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -1460,7 +1461,7 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                 brokers_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -1475,7 +1476,7 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
             cluster_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
@@ -1494,7 +1495,7 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
             if 0 < n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -1586,7 +1587,7 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("brokers.host")
                 brokers_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -1598,7 +1599,7 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                 brokers_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -1613,7 +1614,7 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
             cluster_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
@@ -1636,7 +1637,7 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                 topics_name = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
@@ -1726,7 +1727,7 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
             if 0 < n < 0x80:
                 brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("brokers.host")
                 brokers_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -1738,7 +1739,7 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                 brokers_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -1753,7 +1754,7 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
             cluster_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
@@ -1776,7 +1777,7 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                 topics_name = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18

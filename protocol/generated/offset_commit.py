@@ -25,6 +25,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -318,7 +319,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -326,7 +327,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -338,7 +339,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             group_instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -357,7 +358,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -390,7 +391,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                         topics_partitions_committed_metadata = None
                         pos += 17
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
@@ -421,7 +422,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -429,7 +430,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -441,7 +442,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             group_instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -485,7 +486,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                         topics_partitions_committed_metadata = None
                         pos += 17
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
@@ -915,7 +916,7 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()

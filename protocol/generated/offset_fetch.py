@@ -28,6 +28,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -158,7 +159,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -180,7 +181,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 if 0 < n < 0x80:
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
                     topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -217,7 +218,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -239,7 +240,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
                 if 0 < n < 0x80:
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
                     topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -289,7 +290,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -311,7 +312,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                     if 0 < n < 0x80:
                         groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.name")
                         groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -366,7 +367,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -378,7 +379,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 groups_member_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
@@ -398,7 +399,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                     if 0 < n < 0x80:
                         groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.name")
                         groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -453,7 +454,7 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -465,7 +466,7 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 groups_member_id = None
                 pos += 1
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
@@ -1068,7 +1069,7 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -1099,7 +1100,7 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                         topics_partitions_metadata = None
                         pos += 17
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     topics_partitions_error_code, n = unpack_hB(buf, pos)
                     pos += 3
@@ -1143,7 +1144,7 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1164,7 +1165,7 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                 if 0 < n < 0x80:
                     groups_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.name")
                     groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -1195,7 +1196,7 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                             groups_topics_partitions_metadata = None
                             pos += 17
                         else:
-                            n, pos = read_uvarint(buf, pos + 16)
+                            n, pos = read_string_size(buf, pos + 16)
                             groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
@@ -1244,7 +1245,7 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1288,7 +1289,7 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                             groups_topics_partitions_metadata = None
                             pos += 17
                         else:
-                            n, pos = read_uvarint(buf, pos + 16)
+                            n, pos = read_string_size(buf, pos + 16)
                             groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3

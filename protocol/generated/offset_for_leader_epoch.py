@@ -24,6 +24,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -140,7 +141,7 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
             if 0 < n < 0x80:
                 topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
                 topics_topic = buf[pos : (pos := pos + n - 1)].decode()
@@ -305,7 +306,7 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
             if 0 < n < 0x80:
                 topics_topic = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
                 topics_topic = buf[pos : (pos := pos + n - 1)].decode()

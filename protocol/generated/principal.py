@@ -14,7 +14,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
-    read_uvarint,
+    read_string_size,
     skip_tags,
     write_string_size,
 )
@@ -30,7 +30,7 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
         if 0 < n < 0x80:
             type = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("type")
             type = buf[pos : (pos := pos + n - 1)].decode()
@@ -38,7 +38,7 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
         if 0 < n < 0x80:
             name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("name")
             name = buf[pos : (pos := pos + n - 1)].decode()

@@ -28,6 +28,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -143,7 +144,7 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
             transactional_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         acks, timeout_ms, n = unpack_hiB(buf, pos)
         pos += 7
@@ -162,7 +163,7 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
             if 0 < n < 0x80:
                 topic_data_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topic_data.name")
                 topic_data_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -228,7 +229,7 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
             transactional_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         acks, timeout_ms, n = unpack_hiB(buf, pos)
         pos += 7
@@ -616,7 +617,7 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
             if 0 < n < 0x80:
                 responses_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.name")
                 responses_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -660,7 +661,7 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
@@ -675,7 +676,7 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                     responses_partition_responses_error_message = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -716,7 +717,7 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
             if 0 < n < 0x80:
                 responses_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.name")
                 responses_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -760,7 +761,7 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
@@ -775,7 +776,7 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     responses_partition_responses_error_message = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -834,7 +835,7 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                         if 0 < n < 0x80:
                             node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             if n == 0:
                                 raise BadField("node_endpoints.host")
                             node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -846,7 +847,7 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                             node_endpoints_rack = None
                             pos += 5
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
@@ -924,7 +925,7 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
@@ -939,7 +940,7 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                     responses_partition_responses_error_message = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
@@ -998,7 +999,7 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                         if 0 < n < 0x80:
                             node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             if n == 0:
                                 raise BadField("node_endpoints.host")
                             node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -1010,7 +1011,7 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                             node_endpoints_rack = None
                             pos += 5
                         else:
-                            n, pos = read_uvarint(buf, pos + 4)
+                            n, pos = read_string_size(buf, pos + 4)
                             node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1

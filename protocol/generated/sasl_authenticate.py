@@ -15,6 +15,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -154,7 +155,7 @@ def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2)
             error_message = None
             pos += 3
         else:
-            n, pos = read_uvarint(buf, pos + 2)
+            n, pos = read_string_size(buf, pos + 2)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:

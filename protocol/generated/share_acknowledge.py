@@ -26,6 +26,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -62,7 +63,7 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             group_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
@@ -72,7 +73,7 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             member_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         share_session_epoch, n = unpack_iB(buf, pos)
         pos += 5
@@ -160,7 +161,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             group_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
@@ -170,7 +171,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             member_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         share_session_epoch, is_renew_ack, n = unpack_izB(buf, pos)
         pos += 6
@@ -396,7 +397,7 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -432,7 +433,7 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                     responses_partitions_error_message = None
                     pos += 7
                 else:
-                    n, pos = read_uvarint(buf, pos + 6)
+                    n, pos = read_string_size(buf, pos + 6)
                     responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
@@ -465,7 +466,7 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
             if 0 < n < 0x80:
                 node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("node_endpoints.host")
                 node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -477,7 +478,7 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                 node_endpoints_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
@@ -504,7 +505,7 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         acquisition_lock_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -540,7 +541,7 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                     responses_partitions_error_message = None
                     pos += 7
                 else:
-                    n, pos = read_uvarint(buf, pos + 6)
+                    n, pos = read_string_size(buf, pos + 6)
                     responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
@@ -573,7 +574,7 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
             if 0 < n < 0x80:
                 node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("node_endpoints.host")
                 node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -585,7 +586,7 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                 node_endpoints_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1

@@ -30,6 +30,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -76,7 +77,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             group_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
@@ -86,7 +87,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             member_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, n = unpack_iiiiiiB(buf, pos)
         pos += 25
@@ -204,7 +205,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             group_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
@@ -214,7 +215,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             member_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, n = unpack_iiiiiibzB(buf, pos)
         pos += 27
@@ -510,7 +511,7 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         acquisition_lock_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -546,7 +547,7 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     responses_partitions_error_message = None
                     pos += 7
                 else:
-                    n, pos = read_uvarint(buf, pos + 6)
+                    n, pos = read_string_size(buf, pos + 6)
                     responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_acknowledge_error_message: str | None
                 responses_partitions_acknowledge_error_code, n = unpack_hB(buf, pos)
@@ -556,7 +557,7 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     responses_partitions_acknowledge_error_message = None
                     pos += 3
                 else:
-                    n, pos = read_uvarint(buf, pos + 2)
+                    n, pos = read_string_size(buf, pos + 2)
                     responses_partitions_acknowledge_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
@@ -620,7 +621,7 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             if 0 < n < 0x80:
                 node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 if n == 0:
                     raise BadField("node_endpoints.host")
                 node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -632,7 +633,7 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 node_endpoints_rack = None
                 pos += 5
             else:
-                n, pos = read_uvarint(buf, pos + 4)
+                n, pos = read_string_size(buf, pos + 4)
                 node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1

@@ -22,6 +22,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -65,7 +66,7 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
             if 0 < n < 0x80:
                 group_ids_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("group_ids.item")
                 group_ids_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -126,13 +127,13 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 groups_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -140,7 +141,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
                 groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -148,7 +149,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 8)
+                n, pos = read_string_size(buf, pos + 8)
                 if n == 0:
                     raise BadField("groups.assignor_name")
                 groups_assignor_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -169,7 +170,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -181,13 +182,13 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     groups_members_rack_id = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos + 4)
+                    n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -195,7 +196,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -216,7 +217,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     if 0 < n < 0x80:
                         groups_members_subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
                         groups_members_subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -238,7 +239,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     if 0 < n < 0x80:
                         groups_members_assignment_topic_partitions_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
                         groups_members_assignment_topic_partitions_topic_name = buf[pos : (pos := pos + n - 1)].decode()

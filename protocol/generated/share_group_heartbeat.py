@@ -20,6 +20,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -47,7 +48,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -55,7 +56,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -67,7 +68,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             rack_id = None
             pos += 5
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -87,7 +88,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
                 if 0 < n < 0x80:
                     subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
                     subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -164,7 +165,7 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
@@ -174,7 +175,7 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
             member_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_epoch, heartbeat_interval_ms, n = unpack_iib(buf, pos)
         pos += 9

@@ -33,6 +33,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -99,13 +100,13 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             rack_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
             client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -113,7 +114,7 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
             client_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -134,7 +135,7 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             if 0 < n < 0x80:
                 subscribed_topic_names_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subscribed_topic_names.item")
                 subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -558,7 +559,7 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
             if 0 < n < 0x80:
                 initializing_topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 16)
+                n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("initializing_topics.topic_name")
                 initializing_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -596,7 +597,7 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
             if 0 < n < 0x80:
                 initialized_topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos + 16)
+                n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("initialized_topics.topic_name")
                 initialized_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -639,7 +640,7 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 if 0 < n < 0x80:
                     deleting_topics_topic_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos + 16)
+                    n, pos = read_string_size(buf, pos + 16)
                     if n == 0:
                         raise BadField("deleting_topics.topic_name")
                     deleting_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()

@@ -28,6 +28,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -84,7 +85,7 @@ def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int 
             if 0 < n < 0x80:
                 group_ids_item = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("group_ids.item")
                 group_ids_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -145,13 +146,13 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 groups_error_message = None
                 pos += 3
             else:
-                n, pos = read_uvarint(buf, pos + 2)
+                n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -159,7 +160,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
                 groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
@@ -185,7 +186,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if 0 < n < 0x80:
                             groups_topology_subtopologies_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos)
+                            n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.topology.subtopologies.subtopology_id")
                             groups_topology_subtopologies_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -206,7 +207,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if 0 < n < 0x80:
                                 groups_topology_subtopologies_source_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.source_topics.item")
                                 groups_topology_subtopologies_source_topics_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -228,7 +229,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if 0 < n < 0x80:
                                 groups_topology_subtopologies_repartition_sink_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.repartition_sink_topics.item")
                                 groups_topology_subtopologies_repartition_sink_topics_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -250,7 +251,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if 0 < n < 0x80:
                                 groups_topology_subtopologies_state_changelog_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.state_changelog_topics.name")
                                 groups_topology_subtopologies_state_changelog_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -271,7 +272,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 if 0 < n < 0x80:
                                     groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
                                 else:
-                                    n, pos = read_uvarint(buf, pos)
+                                    n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.key")
                                     groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -279,7 +280,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 if 0 < n < 0x80:
                                     groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                                 else:
-                                    n, pos = read_uvarint(buf, pos)
+                                    n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.value")
                                     groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -310,7 +311,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if 0 < n < 0x80:
                                 groups_topology_subtopologies_repartition_source_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.repartition_source_topics.name")
                                 groups_topology_subtopologies_repartition_source_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -331,7 +332,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 if 0 < n < 0x80:
                                     groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
                                 else:
-                                    n, pos = read_uvarint(buf, pos)
+                                    n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.key")
                                     groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -339,7 +340,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 if 0 < n < 0x80:
                                     groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                                 else:
-                                    n, pos = read_uvarint(buf, pos)
+                                    n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.value")
                                     groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -380,7 +381,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -392,7 +393,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     groups_members_instance_id = None
                     pos += 5
                 else:
-                    n, pos = read_uvarint(buf, pos + 4)
+                    n, pos = read_string_size(buf, pos + 4)
                     groups_members_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
@@ -402,13 +403,13 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     groups_members_rack_id = None
                     pos += 1
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -416,7 +417,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -424,7 +425,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     groups_members_process_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos + 4)
+                    n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.process_id")
                     groups_members_process_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -436,7 +437,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_user_endpoint_host = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.user_endpoint.host")
                         groups_members_user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -462,7 +463,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_tags.key")
                         groups_members_client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -470,7 +471,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_tags.value")
                         groups_members_client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -501,7 +502,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if 0 < n < 0x80:
                             groups_members_task_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos)
+                            n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.task_offsets.subtopology_id")
                             groups_members_task_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -532,7 +533,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if 0 < n < 0x80:
                             groups_members_task_end_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos)
+                            n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.task_end_offsets.subtopology_id")
                             groups_members_task_end_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -558,7 +559,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_assignment_active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.active_tasks.subtopology_id")
                         groups_members_assignment_active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -596,7 +597,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_assignment_standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.standby_tasks.subtopology_id")
                         groups_members_assignment_standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -634,7 +635,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_assignment_warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.warmup_tasks.subtopology_id")
                         groups_members_assignment_warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -676,7 +677,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_target_assignment_active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.active_tasks.subtopology_id")
                         groups_members_target_assignment_active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -714,7 +715,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_target_assignment_standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.standby_tasks.subtopology_id")
                         groups_members_target_assignment_standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -752,7 +753,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         groups_members_target_assignment_warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.warmup_tasks.subtopology_id")
                         groups_members_target_assignment_warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()

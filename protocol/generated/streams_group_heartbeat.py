@@ -30,6 +30,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -78,7 +79,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -86,7 +87,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -98,7 +99,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             instance_id = None
             pos += 9
         else:
-            n, pos = read_uvarint(buf, pos + 8)
+            n, pos = read_string_size(buf, pos + 8)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
@@ -108,7 +109,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             rack_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rebalance_timeout_ms, n = unpack_ib(buf, pos)
         pos += 5
@@ -131,7 +132,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     topology_subtopologies_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topology.subtopologies.subtopology_id")
                     topology_subtopologies_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -152,7 +153,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         topology_subtopologies_source_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.source_topics.item")
                         topology_subtopologies_source_topics_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -174,7 +175,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         topology_subtopologies_source_topic_regex_item = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.source_topic_regex.item")
                         topology_subtopologies_source_topic_regex_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -196,7 +197,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         topology_subtopologies_state_changelog_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.state_changelog_topics.name")
                         topology_subtopologies_state_changelog_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -217,7 +218,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if 0 < n < 0x80:
                             topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos)
+                            n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.key")
                             topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -225,7 +226,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if 0 < n < 0x80:
                             topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos)
+                            n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.value")
                             topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -256,7 +257,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         topology_subtopologies_repartition_sink_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.repartition_sink_topics.item")
                         topology_subtopologies_repartition_sink_topics_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -278,7 +279,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         topology_subtopologies_repartition_source_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.repartition_source_topics.name")
                         topology_subtopologies_repartition_source_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -299,7 +300,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if 0 < n < 0x80:
                             topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos)
+                            n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.key")
                             topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -307,7 +308,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if 0 < n < 0x80:
                             topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
-                            n, pos = read_uvarint(buf, pos)
+                            n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.value")
                             topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -403,7 +404,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("active_tasks.subtopology_id")
                     active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -442,7 +443,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("standby_tasks.subtopology_id")
                     standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -481,7 +482,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("warmup_tasks.subtopology_id")
                     warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -510,7 +511,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             process_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             process_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         (n,) = unpack_b(buf, pos)
         pos += 1
@@ -520,7 +521,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             if 0 < n < 0x80:
                 user_endpoint_host = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("user_endpoint.host")
                 user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -547,7 +548,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("client_tags.key")
                     client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -555,7 +556,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 if 0 < n < 0x80:
                     client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("client_tags.value")
                     client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -587,7 +588,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         task_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("task_offsets.subtopology_id")
                         task_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -619,7 +620,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if 0 < n < 0x80:
                         task_end_offsets_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("task_end_offsets.subtopology_id")
                         task_end_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1028,13 +1029,13 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             error_message = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1061,7 +1062,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         status_status_detail = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos + 1)
+                        n, pos = read_string_size(buf, pos + 1)
                         if n == 0:
                             raise BadField("status.status_detail")
                         status_status_detail = buf[pos : (pos := pos + n - 1)].decode()
@@ -1088,7 +1089,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("active_tasks.subtopology_id")
                     active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1127,7 +1128,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("standby_tasks.subtopology_id")
                     standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1166,7 +1167,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("warmup_tasks.subtopology_id")
                     warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1205,7 +1206,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                 if 0 < n < 0x80:
                     partitions_by_user_endpoint_user_endpoint_host = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("partitions_by_user_endpoint.user_endpoint.host")
                     partitions_by_user_endpoint_user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -1230,7 +1231,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         partitions_by_user_endpoint_active_partitions_topic = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("partitions_by_user_endpoint.active_partitions.topic")
                         partitions_by_user_endpoint_active_partitions_topic = buf[pos : (pos := pos + n - 1)].decode()
@@ -1268,7 +1269,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     if 0 < n < 0x80:
                         partitions_by_user_endpoint_standby_partitions_topic = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("partitions_by_user_endpoint.standby_partitions.topic")
                         partitions_by_user_endpoint_standby_partitions_topic = buf[pos : (pos := pos + n - 1)].decode()

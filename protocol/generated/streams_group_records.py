@@ -37,6 +37,7 @@ from protocol.wire import (
     ShortField,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -132,7 +133,7 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                             if 0 < n < 0x80:
                                 last_assignment_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("last_assignment_configs.key")
                                 last_assignment_configs_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -140,7 +141,7 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                             if 0 < n < 0x80:
                                 last_assignment_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                             else:
-                                n, pos = read_uvarint(buf, pos)
+                                n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("last_assignment_configs.value")
                                 last_assignment_configs_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -245,7 +246,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
@@ -255,13 +256,13 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             rack_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
             client_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -269,7 +270,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
             client_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -277,7 +278,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
         if 0 < n < 0x80:
             process_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 8)
+            n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("process_id")
             process_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -289,7 +290,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             if 0 < n < 0x80:
                 user_endpoint_host = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("user_endpoint.host")
                 user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
@@ -315,7 +316,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             if 0 < n < 0x80:
                 client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("client_tags.key")
                 client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -323,7 +324,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             if 0 < n < 0x80:
                 client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("client_tags.value")
                 client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -549,7 +550,7 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
             if 0 < n < 0x80:
                 active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks.subtopology_id")
                 active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -587,7 +588,7 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
             if 0 < n < 0x80:
                 standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks.subtopology_id")
                 standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -625,7 +626,7 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
             if 0 < n < 0x80:
                 warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks.subtopology_id")
                 warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -782,7 +783,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             if 0 < n < 0x80:
                 active_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks.subtopology_id")
                 active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -845,7 +846,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             if 0 < n < 0x80:
                 standby_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks.subtopology_id")
                 standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -908,7 +909,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             if 0 < n < 0x80:
                 warmup_tasks_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks.subtopology_id")
                 warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -971,7 +972,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             if 0 < n < 0x80:
                 active_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks_pending_revocation.subtopology_id")
                 active_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1034,7 +1035,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             if 0 < n < 0x80:
                 standby_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks_pending_revocation.subtopology_id")
                 standby_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1097,7 +1098,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             if 0 < n < 0x80:
                 warmup_tasks_pending_revocation_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks_pending_revocation.subtopology_id")
                 warmup_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1435,7 +1436,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
             if 0 < n < 0x80:
                 subtopologies_subtopology_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subtopologies.subtopology_id")
                 subtopologies_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -1456,7 +1457,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 if 0 < n < 0x80:
                     subtopologies_source_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.source_topics.item")
                     subtopologies_source_topics_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -1478,7 +1479,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 if 0 < n < 0x80:
                     subtopologies_source_topic_regex_item = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.source_topic_regex.item")
                     subtopologies_source_topic_regex_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -1500,7 +1501,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 if 0 < n < 0x80:
                     subtopologies_state_changelog_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.state_changelog_topics.name")
                     subtopologies_state_changelog_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -1521,7 +1522,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if 0 < n < 0x80:
                         subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("subtopologies.state_changelog_topics.topic_configs.key")
                         subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -1529,7 +1530,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if 0 < n < 0x80:
                         subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("subtopologies.state_changelog_topics.topic_configs.value")
                         subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
@@ -1560,7 +1561,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 if 0 < n < 0x80:
                     subtopologies_repartition_sink_topics_item = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.repartition_sink_topics.item")
                     subtopologies_repartition_sink_topics_item = buf[pos : (pos := pos + n - 1)].decode()
@@ -1582,7 +1583,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 if 0 < n < 0x80:
                     subtopologies_repartition_source_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.repartition_source_topics.name")
                     subtopologies_repartition_source_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -1603,7 +1604,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if 0 < n < 0x80:
                         subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("subtopologies.repartition_source_topics.topic_configs.key")
                         subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
@@ -1611,7 +1612,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if 0 < n < 0x80:
                         subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
-                        n, pos = read_uvarint(buf, pos)
+                        n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("subtopologies.repartition_source_topics.topic_configs.value")
                         subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()

@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -133,7 +134,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -141,7 +142,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -153,7 +154,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             group_instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -172,7 +173,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             if 0 < n < 0x80:
                 assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("assignments.member_id")
                 assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -205,7 +206,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -213,7 +214,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 4)
+            n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -225,7 +226,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             group_instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_type: str | None
         n = buf[pos]
@@ -235,7 +236,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             protocol_type = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
@@ -245,7 +246,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             protocol_name = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -264,7 +265,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             if 0 < n < 0x80:
                 assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("assignments.member_id")
                 assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -553,7 +554,7 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             protocol_type = None
             pos += 7
         else:
-            n, pos = read_uvarint(buf, pos + 6)
+            n, pos = read_string_size(buf, pos + 6)
             protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
@@ -563,7 +564,7 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             protocol_name = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:

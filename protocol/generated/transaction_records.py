@@ -16,6 +16,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -121,7 +122,7 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
                 if 0 < n < 0x80:
                     transaction_partitions_topic = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transaction_partitions.topic")
                     transaction_partitions_topic = buf[pos : (pos := pos + n - 1)].decode()

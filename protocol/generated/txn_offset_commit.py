@@ -25,6 +25,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -188,7 +189,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
         if 0 < n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("transactional_id")
             transactional_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -196,7 +197,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
             group_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -204,7 +205,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
         if 0 < n < 0x80:
             member_id = buf[pos + 15 : (pos := pos + 14 + n)].decode()
         else:
-            n, pos = read_uvarint(buf, pos + 14)
+            n, pos = read_string_size(buf, pos + 14)
             if n == 0:
                 raise BadField("member_id")
             member_id = buf[pos : (pos := pos + n - 1)].decode()
@@ -216,7 +217,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             group_instance_id = None
             pos += 1
         else:
-            n, pos = read_uvarint(buf, pos)
+            n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
@@ -235,7 +236,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -268,7 +269,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                         topics_partitions_committed_metadata = None
                         pos += 17
                     else:
-                        n, pos = read_uvarint(buf, pos + 16)
+                        n, pos = read_string_size(buf, pos + 16)
                         topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
@@ -528,7 +529,7 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
             if 0 < n < 0x80:
                 topics_name = buf[pos + 1 : (pos := pos + n)].decode()
             else:
-                n, pos = read_uvarint(buf, pos)
+                n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()

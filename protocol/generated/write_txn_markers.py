@@ -25,6 +25,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    read_string_size,
     read_uvarint,
     skip_tags,
     write_string_size,
@@ -79,7 +80,7 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                 if 0 < n < 0x80:
                     markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
                     markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -147,7 +148,7 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                 if 0 < n < 0x80:
                     markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
                     markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
@@ -295,7 +296,7 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                 if 0 < n < 0x80:
                     markers_topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
-                    n, pos = read_uvarint(buf, pos)
+                    n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
                     markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
