@@ -60,6 +60,7 @@ class ShardContext(Generic[S]):
         "high_watermark",
         "id",
         "next_offset",
+        "records_loaded",
         "registry",
         "serde",
         "shard",
@@ -76,6 +77,7 @@ class ShardContext(Generic[S]):
         self.deferred = DeferredEventQueue()
         self.shard: S
         self.timers: ShardTimers
+        self.records_loaded = 0
         self.high_watermark = self.flushing_to = self.next_offset = 0
         self._batch: BatchBuilder | None = None
         self._batch_base = 0

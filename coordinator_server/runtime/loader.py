@@ -16,7 +16,6 @@ class ShardLoader:
     """One load of one shard. Records of unknown types are skipped: a later version wrote them."""
 
     def __init__(self, store: LogStore, context: ShardContext[Any]) -> None:
-        self.records = 0
         self._store = store
         self._context = context
         self._batches: Iterator[bytes] | None = None
@@ -30,9 +29,9 @@ class ShardLoader:
         for batch in self._batches:
             replayed += self._replay(batch)
             if replayed >= RECORDS_PER_STEP:
-                self.records += replayed
+                context.records_loaded += replayed
                 return False
-        self.records += replayed
+        context.records_loaded += replayed
         context.start_at(self._store.end_offset(context.id))
         return True
 

@@ -234,9 +234,16 @@ class CoordinatorRuntime(Generic[S]):
             log.error("shard-load-failed", shard=str(shard.id), epoch=shard.epoch, why=str(failure), exc_info=is_ours)
         else:
             shard.state = ShardState.ACTIVE
-            log.debug("shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=loader.records, offset=shard.next_offset)
+            log.debug(
+                "shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=shard.records_loaded, offset=shard.next_offset
+            )
         if when_loaded is not None:
             when_loaded(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
+
+    @property
+    def records_loaded(self) -> int:
+        """How many records the loads of all known shards have read so far."""
+        return sum(shard.records_loaded for shard in self._contexts.values())
 
     def _close(self, shard: ShardContext[S]) -> None:
         was_active = shard.state is ShardState.ACTIVE

@@ -143,9 +143,9 @@ class Daemon:
         while pending:
             _, pending = await asyncio.wait(pending, timeout=PROGRESS_SECONDS)
             if pending:
-                log.info(
-                    "loading", shards=len(loads), loaded=len(loads) - len(pending), seconds=round(self._loop.time() - started)
-                )
+                seconds = round(self._loop.time() - started)
+                left = len(pending)
+                log.info("loading", records=self._groups.records_loaded, shards=len(loads), shards_left=left, seconds=seconds)
         failed = sum(load.result() != ErrorCode.NONE for load in loads)
         if failed:
             raise StartError(f"{failed} of {len(loads)} shards could not be loaded: the lines above name the damaged files")
