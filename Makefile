@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test check format generate bench lock clean
+.PHONY: help with-run with-spark with-dev run compact test check format generate golden bench lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -47,6 +47,9 @@ format: with-dev ## let the formatter and the fixable rules have their way
 
 generate: with-run ## write protocol/generated anew from the declarations in protocol/messages
 	@$(BIN)/python -m protocol.generate
+
+golden: with-dev ## ask Kafka's own classes (Java and Maven needed) for the bytes that tests compare with
+	@$(BIN)/python -m tests.support.golden
 
 bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' for a real broker too
 	@$(BIN)/python -m bench.serve $(ARGS)

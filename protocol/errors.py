@@ -4,7 +4,8 @@ ProtocolError
 ├── DecodeError            the peer's (or the log's) bytes are bad
 │   ├── Truncated          the bytes end too early: more of them might have been right
 │   └── Malformed          no bytes that follow could make it right
-└── EncodeError            our value does not fit the message at this version
+├── EncodeError            our value does not fit the message at this version
+└── BadJson                a text that a person wrote is not the JSON of a message
 """
 
 from __future__ import annotations
@@ -53,3 +54,15 @@ class Malformed(DecodeError):
 
 class EncodeError(ProtocolError):
     """A value that cannot be written: out of range, null where null is not allowed, or unknown to this version."""
+
+
+class BadJson(ProtocolError):
+    """JSON that is not what it should be, and where."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"

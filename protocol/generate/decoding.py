@@ -141,11 +141,14 @@ class DecoderWriter:
         return size_of(formats)
 
     def _nullable_struct(self, field: FieldSpec, struct: type[Item], path: str) -> None:
-        self._run.append(("b", "n"))
-        self._flush()
-        declared = "" if self._version in field.tagged else f": {python_type(field)}"
-        self._source.line(f"{local(path)}{declared} = None")
-        with self._source.block("if n >= 0"):
+        if self._version in field.tagged:  # the mark of presence is 0 or 1 there, and -1 or 1 elsewhere
+            self._source.line("n, pos = read_uvarint(buf, pos)")
+            self._source.line(f"{local(path)} = None")
+        else:
+            self._run.append(("b", "n"))
+            self._flush()
+            self._source.line(f"{local(path)}: {python_type(field)} = None")
+        with self._source.block("if n > 0" if self._version in field.tagged else "if n >= 0"):
             expression = self._struct(struct, path)
             self._flush()
             self._source.line(f"{local(path)} = {expression}")

@@ -60,7 +60,7 @@ class EncoderWriter:
         if field.is_array:
             self._array(field, value, path)
         elif not isinstance(field.type, Primitive):
-            self._nested(field.type, value, path, nullable)
+            self._nested(field.type, value, path, self._marks(field))
         elif field.type is Primitive.UUID:
             with self._source.block(f"if len({value}) != 16"):
                 self._source.line(f'raise BadField("{path}", "a UUID has 16 bytes")')
@@ -120,18 +120,24 @@ class EncoderWriter:
         self._source.line(_pack(self._run, self._out, self._layouts))
         self._run = []
 
-    def _nested(self, struct: type[Item], value: str, path: str, nullable: bool) -> None:
+    def _marks(self, field: FieldSpec) -> tuple[tuple[str, str], tuple[str, str]] | None:
+        """How a nullable struct says that it is null, and that it is there: as a tagged field with another mark than elsewhere."""
+        if self._version not in field.nullable:
+            return None
+        return (("B", "0"), ("B", "1")) if self._version in field.tagged else (("b", "-1"), ("b", "1"))
+
+    def _nested(self, struct: type[Item], value: str, path: str, marks: tuple[tuple[str, str], tuple[str, str]] | None) -> None:
         owner = local(path)
         self._source.line(f"{owner} = {value}")
-        if not nullable:
+        if marks is None:
             self._struct(struct, owner, path)
             return
         run = self._run
         with self._source.block(f"if {owner} is None"):
-            self._run = [*run, ("b", "-1")]
+            self._run = [*run, marks[0]]
             self._flush()
         with self._source.block("else"):
-            self._run = [*run, ("b", "1")]
+            self._run = [*run, marks[1]]
             self._struct(struct, owner, path)
             self._flush()
 
@@ -241,8 +247,6 @@ class EncoderWriter:
             return
         self._out = local(path + ".content")
         self._source.line(f"{self._out} = bytearray()")
-        if field.default is None and not field.is_array and not isinstance(field.type, Primitive):
-            self._run = [("b", "1")]  # a struct's mark of presence
         self._field(_not_null(field), value, path)
         self._flush()
         self._source.line(f"{tagged}.append({field.tag})")
@@ -251,7 +255,9 @@ class EncoderWriter:
 
 
 def _not_null(field: FieldSpec) -> FieldSpec:
-    """The field where it is known to differ from its default."""
+    """The field where it is known to differ from its default. A struct has its mark of presence even so."""
+    if isinstance(field.type, type) and not field.is_array:
+        return field
     return structs.replace(field, nullable=NO_VERSIONS) if field.default is None else field
 
 

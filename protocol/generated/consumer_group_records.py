@@ -46,8 +46,8 @@ from protocol.wire import (
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_BBq = Struct(">BBq").pack
-pack_bi = Struct(">bi").pack
-pack_biB = Struct(">biB").pack
+pack_Bi = Struct(">Bi").pack
+pack_BiB = Struct(">BiB").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -55,7 +55,6 @@ pack_iib = Struct(">iib").pack
 pack_iibB = Struct(">iibB").pack
 pack_qqx = Struct(">qqx").pack
 unpack_uB = Struct(">16sB").unpack_from
-unpack_b = Struct(">b").unpack_from
 unpack_h = Struct(">h").unpack_from
 unpack_iB = Struct(">iB").unpack_from
 unpack_iibB = Struct(">iibB").unpack_from
@@ -400,7 +399,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
-        classic_member_metadata: ClassicMemberMetadata | None = None
+        classic_member_metadata: ClassicMemberMetadata | None = ClassicMemberMetadata()
         if n:
             n, pos = read_uvarint(buf, pos - 1)
             tag_count = n
@@ -411,10 +410,9 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                 if tag_end > len(buf):
                     raise ShortField("tagged fields", n)
                 if tag == 0:
-                    (n,) = unpack_b(buf, pos)
-                    pos += 1
+                    n, pos = read_uvarint(buf, pos)
                     classic_member_metadata = None
-                    if n >= 0:
+                    if n > 0:
                         classic_member_metadata_session_timeout_ms, n = unpack_iB(buf, pos)
                         pos += 5
                         if n >= 0x80:
@@ -541,34 +539,37 @@ def encode_consumer_group_member_metadata_value_v0(msg: ConsumerGroupMemberMetad
         out += raw
         tag_count = 0
         tagged = bytearray()
-        if msg.classic_member_metadata is not None:
+        if msg.classic_member_metadata != ClassicMemberMetadata():
             tag_count += 1
             classic_member_metadata_content = bytearray()
             classic_member_metadata = msg.classic_member_metadata
-            classic_member_metadata_supported_protocols = classic_member_metadata.supported_protocols
-            n = len(classic_member_metadata_supported_protocols) + 1
-            if n < 0x80:
-                classic_member_metadata_content += pack_biB(1, classic_member_metadata.session_timeout_ms, n)
-            else:
-                classic_member_metadata_content += pack_bi(1, classic_member_metadata.session_timeout_ms)
-                classic_member_metadata_content += write_uvarint(n)
-            for classic_member_metadata_supported_protocols_item in classic_member_metadata_supported_protocols:
-                raw = classic_member_metadata_supported_protocols_item.name.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    classic_member_metadata_content.append(n)
-                else:
-                    classic_member_metadata_content += write_string_size(n)
-                classic_member_metadata_content += raw
-                raw = classic_member_metadata_supported_protocols_item.metadata
-                n = len(raw) + 1
-                if n < 0x80:
-                    classic_member_metadata_content.append(n)
-                else:
-                    classic_member_metadata_content += write_uvarint(n)
-                classic_member_metadata_content += raw
+            if classic_member_metadata is None:
                 classic_member_metadata_content.append(0)
-            classic_member_metadata_content.append(0)
+            else:
+                classic_member_metadata_supported_protocols = classic_member_metadata.supported_protocols
+                n = len(classic_member_metadata_supported_protocols) + 1
+                if n < 0x80:
+                    classic_member_metadata_content += pack_BiB(1, classic_member_metadata.session_timeout_ms, n)
+                else:
+                    classic_member_metadata_content += pack_Bi(1, classic_member_metadata.session_timeout_ms)
+                    classic_member_metadata_content += write_uvarint(n)
+                for classic_member_metadata_supported_protocols_item in classic_member_metadata_supported_protocols:
+                    raw = classic_member_metadata_supported_protocols_item.name.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        classic_member_metadata_content.append(n)
+                    else:
+                        classic_member_metadata_content += write_string_size(n)
+                    classic_member_metadata_content += raw
+                    raw = classic_member_metadata_supported_protocols_item.metadata
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        classic_member_metadata_content.append(n)
+                    else:
+                        classic_member_metadata_content += write_uvarint(n)
+                    classic_member_metadata_content += raw
+                    classic_member_metadata_content.append(0)
+                classic_member_metadata_content.append(0)
             tagged.append(0)
             tagged += write_uvarint(len(classic_member_metadata_content))
             tagged += classic_member_metadata_content
@@ -810,7 +811,7 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
             pos += n * 4
             n = buf[pos]
             pos += 1
-            assigned_partitions_assignment_epochs: list[int] | None = None
+            assigned_partitions_assignment_epochs: list[int] | None = []
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
                 assigned_partitions_tag_count = n
@@ -865,7 +866,7 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
             pos += n * 4
             n = buf[pos]
             pos += 1
-            partitions_pending_revocation_assignment_epochs: list[int] | None = None
+            partitions_pending_revocation_assignment_epochs: list[int] | None = []
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
                 partitions_pending_revocation_tag_count = n
@@ -925,16 +926,19 @@ def encode_consumer_group_current_member_assignment_value_v0(msg: ConsumerGroupC
             out += pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
             assigned_partitions_tag_count = 0
             assigned_partitions_tagged = bytearray()
-            if assigned_partitions_item.assignment_epochs is not None:
+            if assigned_partitions_item.assignment_epochs is None or assigned_partitions_item.assignment_epochs:
                 assigned_partitions_tag_count += 1
                 assigned_partitions_assignment_epochs_content = bytearray()
                 assigned_partitions_assignment_epochs = assigned_partitions_item.assignment_epochs
-                n = len(assigned_partitions_assignment_epochs) + 1
-                if n < 0x80:
-                    assigned_partitions_assignment_epochs_content.append(n)
+                if assigned_partitions_assignment_epochs is None:
+                    assigned_partitions_assignment_epochs_content.append(0)
                 else:
-                    assigned_partitions_assignment_epochs_content += write_uvarint(n)
-                assigned_partitions_assignment_epochs_content += pack(f">{len(assigned_partitions_assignment_epochs)}i", *assigned_partitions_assignment_epochs)
+                    n = len(assigned_partitions_assignment_epochs) + 1
+                    if n < 0x80:
+                        assigned_partitions_assignment_epochs_content.append(n)
+                    else:
+                        assigned_partitions_assignment_epochs_content += write_uvarint(n)
+                    assigned_partitions_assignment_epochs_content += pack(f">{len(assigned_partitions_assignment_epochs)}i", *assigned_partitions_assignment_epochs)
                 assigned_partitions_tagged.append(0)
                 assigned_partitions_tagged += write_uvarint(len(assigned_partitions_assignment_epochs_content))
                 assigned_partitions_tagged += assigned_partitions_assignment_epochs_content
@@ -959,16 +963,19 @@ def encode_consumer_group_current_member_assignment_value_v0(msg: ConsumerGroupC
             out += pack(f">{len(partitions_pending_revocation_partitions)}i", *partitions_pending_revocation_partitions)
             partitions_pending_revocation_tag_count = 0
             partitions_pending_revocation_tagged = bytearray()
-            if partitions_pending_revocation_item.assignment_epochs is not None:
+            if partitions_pending_revocation_item.assignment_epochs is None or partitions_pending_revocation_item.assignment_epochs:
                 partitions_pending_revocation_tag_count += 1
                 partitions_pending_revocation_assignment_epochs_content = bytearray()
                 partitions_pending_revocation_assignment_epochs = partitions_pending_revocation_item.assignment_epochs
-                n = len(partitions_pending_revocation_assignment_epochs) + 1
-                if n < 0x80:
-                    partitions_pending_revocation_assignment_epochs_content.append(n)
+                if partitions_pending_revocation_assignment_epochs is None:
+                    partitions_pending_revocation_assignment_epochs_content.append(0)
                 else:
-                    partitions_pending_revocation_assignment_epochs_content += write_uvarint(n)
-                partitions_pending_revocation_assignment_epochs_content += pack(f">{len(partitions_pending_revocation_assignment_epochs)}i", *partitions_pending_revocation_assignment_epochs)
+                    n = len(partitions_pending_revocation_assignment_epochs) + 1
+                    if n < 0x80:
+                        partitions_pending_revocation_assignment_epochs_content.append(n)
+                    else:
+                        partitions_pending_revocation_assignment_epochs_content += write_uvarint(n)
+                    partitions_pending_revocation_assignment_epochs_content += pack(f">{len(partitions_pending_revocation_assignment_epochs)}i", *partitions_pending_revocation_assignment_epochs)
                 partitions_pending_revocation_tagged.append(0)
                 partitions_pending_revocation_tagged += write_uvarint(len(partitions_pending_revocation_assignment_epochs_content))
                 partitions_pending_revocation_tagged += partitions_pending_revocation_assignment_epochs_content

@@ -102,7 +102,7 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
         epoch, metadata_hash, n = unpack_iqB(buf, pos)
         pos += 13
         validated_topology_epoch: int = -1
-        last_assignment_configs: list[LastAssignmentConfig] | None = None
+        last_assignment_configs: list[LastAssignmentConfig] | None = []
         if n:
             n, pos = read_uvarint(buf, pos - 1)
             tag_count = n
@@ -168,31 +168,34 @@ def encode_streams_group_metadata_value_v0(msg: StreamsGroupMetadataValue, out: 
         if msg.validated_topology_epoch != -1:
             tag_count += 1
             tagged += pack_BBi(0, 4, msg.validated_topology_epoch)
-        if msg.last_assignment_configs is not None:
+        if msg.last_assignment_configs is None or msg.last_assignment_configs:
             tag_count += 1
             last_assignment_configs_content = bytearray()
             last_assignment_configs = msg.last_assignment_configs
-            n = len(last_assignment_configs) + 1
-            if n < 0x80:
-                last_assignment_configs_content.append(n)
-            else:
-                last_assignment_configs_content += write_uvarint(n)
-            for last_assignment_configs_item in last_assignment_configs:
-                raw = last_assignment_configs_item.key.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    last_assignment_configs_content.append(n)
-                else:
-                    last_assignment_configs_content += write_string_size(n)
-                last_assignment_configs_content += raw
-                raw = last_assignment_configs_item.value.encode()
-                n = len(raw) + 1
-                if n < 0x80:
-                    last_assignment_configs_content.append(n)
-                else:
-                    last_assignment_configs_content += write_string_size(n)
-                last_assignment_configs_content += raw
+            if last_assignment_configs is None:
                 last_assignment_configs_content.append(0)
+            else:
+                n = len(last_assignment_configs) + 1
+                if n < 0x80:
+                    last_assignment_configs_content.append(n)
+                else:
+                    last_assignment_configs_content += write_uvarint(n)
+                for last_assignment_configs_item in last_assignment_configs:
+                    raw = last_assignment_configs_item.key.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        last_assignment_configs_content.append(n)
+                    else:
+                        last_assignment_configs_content += write_string_size(n)
+                    last_assignment_configs_content += raw
+                    raw = last_assignment_configs_item.value.encode()
+                    n = len(raw) + 1
+                    if n < 0x80:
+                        last_assignment_configs_content.append(n)
+                    else:
+                        last_assignment_configs_content += write_string_size(n)
+                    last_assignment_configs_content += raw
+                    last_assignment_configs_content.append(0)
             tagged.append(1)
             tagged += write_uvarint(len(last_assignment_configs_content))
             tagged += last_assignment_configs_content
@@ -801,7 +804,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             pos += n * 4
             n = buf[pos]
             pos += 1
-            active_tasks_assignment_epochs: list[int] | None = None
+            active_tasks_assignment_epochs: list[int] | None = []
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
                 active_tasks_tag_count = n
@@ -864,7 +867,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             pos += n * 4
             n = buf[pos]
             pos += 1
-            standby_tasks_assignment_epochs: list[int] | None = None
+            standby_tasks_assignment_epochs: list[int] | None = []
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
                 standby_tasks_tag_count = n
@@ -927,7 +930,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             pos += n * 4
             n = buf[pos]
             pos += 1
-            warmup_tasks_assignment_epochs: list[int] | None = None
+            warmup_tasks_assignment_epochs: list[int] | None = []
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
                 warmup_tasks_tag_count = n
@@ -990,7 +993,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             pos += n * 4
             n = buf[pos]
             pos += 1
-            active_tasks_pending_revocation_assignment_epochs: list[int] | None = None
+            active_tasks_pending_revocation_assignment_epochs: list[int] | None = []
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
                 active_tasks_pending_revocation_tag_count = n
@@ -1053,7 +1056,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             pos += n * 4
             n = buf[pos]
             pos += 1
-            standby_tasks_pending_revocation_assignment_epochs: list[int] | None = None
+            standby_tasks_pending_revocation_assignment_epochs: list[int] | None = []
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
                 standby_tasks_pending_revocation_tag_count = n
@@ -1116,7 +1119,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             pos += n * 4
             n = buf[pos]
             pos += 1
-            warmup_tasks_pending_revocation_assignment_epochs: list[int] | None = None
+            warmup_tasks_pending_revocation_assignment_epochs: list[int] | None = []
             if n:
                 n, pos = read_uvarint(buf, pos - 1)
                 warmup_tasks_pending_revocation_tag_count = n
@@ -1180,16 +1183,19 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
             out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
             active_tasks_tag_count = 0
             active_tasks_tagged = bytearray()
-            if active_tasks_item.assignment_epochs is not None:
+            if active_tasks_item.assignment_epochs is None or active_tasks_item.assignment_epochs:
                 active_tasks_tag_count += 1
                 active_tasks_assignment_epochs_content = bytearray()
                 active_tasks_assignment_epochs = active_tasks_item.assignment_epochs
-                n = len(active_tasks_assignment_epochs) + 1
-                if n < 0x80:
-                    active_tasks_assignment_epochs_content.append(n)
+                if active_tasks_assignment_epochs is None:
+                    active_tasks_assignment_epochs_content.append(0)
                 else:
-                    active_tasks_assignment_epochs_content += write_uvarint(n)
-                active_tasks_assignment_epochs_content += pack(f">{len(active_tasks_assignment_epochs)}i", *active_tasks_assignment_epochs)
+                    n = len(active_tasks_assignment_epochs) + 1
+                    if n < 0x80:
+                        active_tasks_assignment_epochs_content.append(n)
+                    else:
+                        active_tasks_assignment_epochs_content += write_uvarint(n)
+                    active_tasks_assignment_epochs_content += pack(f">{len(active_tasks_assignment_epochs)}i", *active_tasks_assignment_epochs)
                 active_tasks_tagged.append(0)
                 active_tasks_tagged += write_uvarint(len(active_tasks_assignment_epochs_content))
                 active_tasks_tagged += active_tasks_assignment_epochs_content
@@ -1218,16 +1224,19 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
             out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
             standby_tasks_tag_count = 0
             standby_tasks_tagged = bytearray()
-            if standby_tasks_item.assignment_epochs is not None:
+            if standby_tasks_item.assignment_epochs is None or standby_tasks_item.assignment_epochs:
                 standby_tasks_tag_count += 1
                 standby_tasks_assignment_epochs_content = bytearray()
                 standby_tasks_assignment_epochs = standby_tasks_item.assignment_epochs
-                n = len(standby_tasks_assignment_epochs) + 1
-                if n < 0x80:
-                    standby_tasks_assignment_epochs_content.append(n)
+                if standby_tasks_assignment_epochs is None:
+                    standby_tasks_assignment_epochs_content.append(0)
                 else:
-                    standby_tasks_assignment_epochs_content += write_uvarint(n)
-                standby_tasks_assignment_epochs_content += pack(f">{len(standby_tasks_assignment_epochs)}i", *standby_tasks_assignment_epochs)
+                    n = len(standby_tasks_assignment_epochs) + 1
+                    if n < 0x80:
+                        standby_tasks_assignment_epochs_content.append(n)
+                    else:
+                        standby_tasks_assignment_epochs_content += write_uvarint(n)
+                    standby_tasks_assignment_epochs_content += pack(f">{len(standby_tasks_assignment_epochs)}i", *standby_tasks_assignment_epochs)
                 standby_tasks_tagged.append(0)
                 standby_tasks_tagged += write_uvarint(len(standby_tasks_assignment_epochs_content))
                 standby_tasks_tagged += standby_tasks_assignment_epochs_content
@@ -1256,16 +1265,19 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
             out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
             warmup_tasks_tag_count = 0
             warmup_tasks_tagged = bytearray()
-            if warmup_tasks_item.assignment_epochs is not None:
+            if warmup_tasks_item.assignment_epochs is None or warmup_tasks_item.assignment_epochs:
                 warmup_tasks_tag_count += 1
                 warmup_tasks_assignment_epochs_content = bytearray()
                 warmup_tasks_assignment_epochs = warmup_tasks_item.assignment_epochs
-                n = len(warmup_tasks_assignment_epochs) + 1
-                if n < 0x80:
-                    warmup_tasks_assignment_epochs_content.append(n)
+                if warmup_tasks_assignment_epochs is None:
+                    warmup_tasks_assignment_epochs_content.append(0)
                 else:
-                    warmup_tasks_assignment_epochs_content += write_uvarint(n)
-                warmup_tasks_assignment_epochs_content += pack(f">{len(warmup_tasks_assignment_epochs)}i", *warmup_tasks_assignment_epochs)
+                    n = len(warmup_tasks_assignment_epochs) + 1
+                    if n < 0x80:
+                        warmup_tasks_assignment_epochs_content.append(n)
+                    else:
+                        warmup_tasks_assignment_epochs_content += write_uvarint(n)
+                    warmup_tasks_assignment_epochs_content += pack(f">{len(warmup_tasks_assignment_epochs)}i", *warmup_tasks_assignment_epochs)
                 warmup_tasks_tagged.append(0)
                 warmup_tasks_tagged += write_uvarint(len(warmup_tasks_assignment_epochs_content))
                 warmup_tasks_tagged += warmup_tasks_assignment_epochs_content
@@ -1294,16 +1306,19 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
             out += pack(f">{len(active_tasks_pending_revocation_partitions)}i", *active_tasks_pending_revocation_partitions)
             active_tasks_pending_revocation_tag_count = 0
             active_tasks_pending_revocation_tagged = bytearray()
-            if active_tasks_pending_revocation_item.assignment_epochs is not None:
+            if active_tasks_pending_revocation_item.assignment_epochs is None or active_tasks_pending_revocation_item.assignment_epochs:
                 active_tasks_pending_revocation_tag_count += 1
                 active_tasks_pending_revocation_assignment_epochs_content = bytearray()
                 active_tasks_pending_revocation_assignment_epochs = active_tasks_pending_revocation_item.assignment_epochs
-                n = len(active_tasks_pending_revocation_assignment_epochs) + 1
-                if n < 0x80:
-                    active_tasks_pending_revocation_assignment_epochs_content.append(n)
+                if active_tasks_pending_revocation_assignment_epochs is None:
+                    active_tasks_pending_revocation_assignment_epochs_content.append(0)
                 else:
-                    active_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
-                active_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(active_tasks_pending_revocation_assignment_epochs)}i", *active_tasks_pending_revocation_assignment_epochs)
+                    n = len(active_tasks_pending_revocation_assignment_epochs) + 1
+                    if n < 0x80:
+                        active_tasks_pending_revocation_assignment_epochs_content.append(n)
+                    else:
+                        active_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
+                    active_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(active_tasks_pending_revocation_assignment_epochs)}i", *active_tasks_pending_revocation_assignment_epochs)
                 active_tasks_pending_revocation_tagged.append(0)
                 active_tasks_pending_revocation_tagged += write_uvarint(len(active_tasks_pending_revocation_assignment_epochs_content))
                 active_tasks_pending_revocation_tagged += active_tasks_pending_revocation_assignment_epochs_content
@@ -1332,16 +1347,19 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
             out += pack(f">{len(standby_tasks_pending_revocation_partitions)}i", *standby_tasks_pending_revocation_partitions)
             standby_tasks_pending_revocation_tag_count = 0
             standby_tasks_pending_revocation_tagged = bytearray()
-            if standby_tasks_pending_revocation_item.assignment_epochs is not None:
+            if standby_tasks_pending_revocation_item.assignment_epochs is None or standby_tasks_pending_revocation_item.assignment_epochs:
                 standby_tasks_pending_revocation_tag_count += 1
                 standby_tasks_pending_revocation_assignment_epochs_content = bytearray()
                 standby_tasks_pending_revocation_assignment_epochs = standby_tasks_pending_revocation_item.assignment_epochs
-                n = len(standby_tasks_pending_revocation_assignment_epochs) + 1
-                if n < 0x80:
-                    standby_tasks_pending_revocation_assignment_epochs_content.append(n)
+                if standby_tasks_pending_revocation_assignment_epochs is None:
+                    standby_tasks_pending_revocation_assignment_epochs_content.append(0)
                 else:
-                    standby_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
-                standby_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(standby_tasks_pending_revocation_assignment_epochs)}i", *standby_tasks_pending_revocation_assignment_epochs)
+                    n = len(standby_tasks_pending_revocation_assignment_epochs) + 1
+                    if n < 0x80:
+                        standby_tasks_pending_revocation_assignment_epochs_content.append(n)
+                    else:
+                        standby_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
+                    standby_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(standby_tasks_pending_revocation_assignment_epochs)}i", *standby_tasks_pending_revocation_assignment_epochs)
                 standby_tasks_pending_revocation_tagged.append(0)
                 standby_tasks_pending_revocation_tagged += write_uvarint(len(standby_tasks_pending_revocation_assignment_epochs_content))
                 standby_tasks_pending_revocation_tagged += standby_tasks_pending_revocation_assignment_epochs_content
@@ -1370,16 +1388,19 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
             out += pack(f">{len(warmup_tasks_pending_revocation_partitions)}i", *warmup_tasks_pending_revocation_partitions)
             warmup_tasks_pending_revocation_tag_count = 0
             warmup_tasks_pending_revocation_tagged = bytearray()
-            if warmup_tasks_pending_revocation_item.assignment_epochs is not None:
+            if warmup_tasks_pending_revocation_item.assignment_epochs is None or warmup_tasks_pending_revocation_item.assignment_epochs:
                 warmup_tasks_pending_revocation_tag_count += 1
                 warmup_tasks_pending_revocation_assignment_epochs_content = bytearray()
                 warmup_tasks_pending_revocation_assignment_epochs = warmup_tasks_pending_revocation_item.assignment_epochs
-                n = len(warmup_tasks_pending_revocation_assignment_epochs) + 1
-                if n < 0x80:
-                    warmup_tasks_pending_revocation_assignment_epochs_content.append(n)
+                if warmup_tasks_pending_revocation_assignment_epochs is None:
+                    warmup_tasks_pending_revocation_assignment_epochs_content.append(0)
                 else:
-                    warmup_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
-                warmup_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(warmup_tasks_pending_revocation_assignment_epochs)}i", *warmup_tasks_pending_revocation_assignment_epochs)
+                    n = len(warmup_tasks_pending_revocation_assignment_epochs) + 1
+                    if n < 0x80:
+                        warmup_tasks_pending_revocation_assignment_epochs_content.append(n)
+                    else:
+                        warmup_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
+                    warmup_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(warmup_tasks_pending_revocation_assignment_epochs)}i", *warmup_tasks_pending_revocation_assignment_epochs)
                 warmup_tasks_pending_revocation_tagged.append(0)
                 warmup_tasks_pending_revocation_tagged += write_uvarint(len(warmup_tasks_pending_revocation_assignment_epochs_content))
                 warmup_tasks_pending_revocation_tagged += warmup_tasks_pending_revocation_assignment_epochs_content

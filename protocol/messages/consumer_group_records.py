@@ -2,11 +2,16 @@
 
 The group's epoch rises with each change of subscriptions or partitions, the assignment's follows it, each member's follows that.
 ConsumerGroupPartitionMetadata is no longer written: the metadata hash in ConsumerGroupMetadata has taken its place.
+
+Defaults that the schemas mean to be null, and write as a bare JSON null, are none to Kafka's generator: such a field is empty
+when it is not set, and null is written.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
+
+from msgspec import field
 
 from protocol.fields import ZERO_UUID, Bytes, Int8, Int32, Int64, Item, Message, String, Uuid, V, record_key, record_value
 
@@ -50,6 +55,11 @@ class ConsumerGroupMemberMetadataKey(Message):
     member_id: String = ""
 
 
+class ClassicMemberMetadata(Item):
+    session_timeout_ms: Int32 = 0
+    supported_protocols: list[ClassicProtocol] = []
+
+
 class ConsumerGroupMemberMetadataValue(Message):
     kafka = record_value(5, "0", flexible="0+")
     instance_id: String | None = ""
@@ -60,12 +70,7 @@ class ConsumerGroupMemberMetadataValue(Message):
     subscribed_topic_regex: String | None = ""
     rebalance_timeout_ms: Int32 = -1
     server_assignor: String | None = ""
-    classic_member_metadata: Annotated[ClassicMemberMetadata | None, V(tag=0)] = None
-
-
-class ClassicMemberMetadata(Item):
-    session_timeout_ms: Int32 = 0
-    supported_protocols: list[ClassicProtocol] = []
+    classic_member_metadata: Annotated[ClassicMemberMetadata | None, V(tag=0)] = field(default_factory=ClassicMemberMetadata)
 
 
 class ClassicProtocol(Item):
@@ -118,7 +123,7 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message):
 class TopicPartitions(Item):
     topic_id: Uuid = ZERO_UUID
     partitions: list[Int32] = []
-    assignment_epochs: Annotated[list[Int32] | None, V(tag=0)] = None
+    assignment_epochs: Annotated[list[Int32] | None, V(tag=0)] = []
 
 
 class ConsumerGroupRegularExpressionKey(Message):

@@ -1,4 +1,7 @@
-"""Records of the group coordinator's log for groups of Kafka Streams (KIP-1071)."""
+"""Records of the group coordinator's log for groups of Kafka Streams (KIP-1071).
+
+Defaults that the schemas mean to be null are empty lists to Kafka's generator, as in the records of consumer groups.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ class StreamsGroupMetadataValue(Message):
     epoch: Int32 = 0
     metadata_hash: Int64 = 0
     validated_topology_epoch: Annotated[Int32, V(tag=0)] = -1
-    last_assignment_configs: Annotated[list[LastAssignmentConfig] | None, V(tag=1)] = None
+    last_assignment_configs: Annotated[list[LastAssignmentConfig] | None, V(tag=1)] = []
 
 
 class LastAssignmentConfig(Item):
@@ -105,7 +108,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message):
 class StreamsGroupCurrentMemberAssignmentTaskIds(Item):
     subtopology_id: String = ""
     partitions: list[Int32] = []
-    assignment_epochs: Annotated[list[Int32] | None, V(tag=0)] = None
+    assignment_epochs: Annotated[list[Int32] | None, V(tag=0)] = []
 
 
 class StreamsGroupTopologyKey(Message):

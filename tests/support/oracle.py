@@ -165,7 +165,9 @@ class Writer:
             self.size(">h" if item.type == "string" else ">i", compact, None if raw is None else len(raw))
             self.data += raw or b""
         else:
-            if item.nullable:
+            if item.nullable and item.tag is not None:
+                self.uvarint(0 if value is None else 1)
+            elif item.nullable:
                 self.number(">b", -1 if value is None else 1)
             if value is not None:
                 self.struct(item.fields, value)
@@ -232,7 +234,7 @@ class Reader:
             size = self.size(">h" if item.type == "string" else ">i", compact)
             raw = None if size is None else self.take(size)
             return raw.decode() if raw is not None and item.type == "string" else raw
-        if item.nullable and self.number(">b") < 0:
+        if item.nullable and (self.uvarint() == 0 if item.tag is not None else self.number(">b") < 0):
             return None
         return self.struct(item.fields)
 
@@ -287,8 +289,8 @@ def _fields(raws: list[dict[str, Any]], version: int, commons: dict[str, Any]) -
 
 def default_of(raw: dict[str, Any], fields: tuple[Field, ...]) -> Any:
     """The value of a field that is not set."""
-    kind, text = raw["type"], raw.get("default", "")
-    if text in ("null", None):
+    kind, text = raw["type"], raw.get("default")  # a bare JSON null is no default to Kafka's generator
+    if text == "null":
         return None
     if kind.startswith("[]"):
         return []

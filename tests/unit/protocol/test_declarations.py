@@ -93,7 +93,7 @@ def _default(field: FieldSpec) -> Any:
 
 
 def _schema_default(raw: dict[str, Any], *, is_struct: bool) -> Any:
-    if is_struct and not raw["type"].startswith("[]") and raw.get("default", "") not in ("null", None):
+    if is_struct and not raw["type"].startswith("[]") and raw.get("default") != "null":
         return "struct"
     return default_of(raw, ())
 
