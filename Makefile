@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test check format generate golden bench lock clean
+.PHONY: help with-run with-spark with-dev run compact test torture check format generate golden bench lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -33,6 +33,10 @@ compact: with-spark ## compact the log in DATA_DIR with Spark (the server may be
 
 test: with-dev ## the whole test suite; ARGS='tests/unit -k log' for a part of it
 	@$(BIN)/python -m pytest $(ARGS)
+
+torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses
+	@LOG_IMAGES=$(or $(IMAGES),20000) $(BIN)/python -m pytest tests/property/test_log_syscalls.py tests/property/test_log_kill.py \
+	    tests/property/test_log_power_loss.py tests/integration/test_crash.py --every-syscall --crash-rounds 200 $(ARGS)
 
 check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
 	@$(BIN)/ruff check .

@@ -31,7 +31,7 @@ def main() -> None:
     store = LocalLogStore.open(sys.argv[1], post=posted.put, sync=sync, segment_bytes=30_000, journal_bytes=60_000)
     os.write(1, b"opened\n")
     while True:
-        appends = [_append(store, shard, rng.randint(1, 5)) for shard in rng.sample(SHARDS, rng.randint(1, 6))]
+        appends = [append_values(store, shard, rng.randint(1, 5)) for shard in rng.sample(SHARDS, rng.randint(1, 6))]
         outcome: list[LogError | None] = []
         store.submit(appends, outcome.append)
         if rng.random() < 0.02:
@@ -42,7 +42,8 @@ def main() -> None:
         os.write(1, "".join(f"{each.shard.partition} {store.end_offset(each.shard)}\n" for each in appends).encode())
 
 
-def _append(store: LocalLogStore, shard: ShardId, count: int) -> Append:
+def append_values(store: LocalLogStore, shard: ShardId, count: int) -> Append:
+    """The next ``count`` records of a shard."""
     offset = store.end_offset(shard)
     builder = BatchBuilder(offset, 0)
     for each in range(offset, offset + count):
