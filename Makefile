@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test torture check format generate golden bench lock clean
+.PHONY: help with-run with-spark with-dev run compact test torture check format generate golden bench fuzz lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -57,6 +57,10 @@ golden: with-dev ## ask Kafka's own classes (Java and Maven needed) for the byte
 
 bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' for a real broker too
 	@$(BIN)/python -m bench.serve $(ARGS)
+
+fuzz: with-dev ## two million inputs, guided by coverage, for everything that decodes; ARGS='-runs=100000' for another number
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip -q install 'atheris>=3.0'
+	@$(BIN)/python -m tests.fuzz build/fuzz -runs=2000000 -max_len=600 -timeout=10 $(ARGS)
 
 lock: with-run ## pin the newest versions that pyproject.toml allows into requirements/*.lock
 	@scripts/lock
