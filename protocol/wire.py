@@ -14,10 +14,13 @@ from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
 from protocol.errors import DecodeError, EncodeError, Malformed, Truncated
+from protocol.fields import Message
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_STRING: Final = 0x7FFF
+MAX_EXPLAINED: Final = 0x40000
+"""Of more bytes than these, an error tells what the decoder knows: a second, slow pass over them is a gift to who sends rubbish."""
 
 
 class BadField(ValueError):
@@ -53,18 +56,24 @@ DECODE_ERRORS: Final = (IndexError, struct.error, ValueError)
 ENCODE_ERRORS: Final = (struct.error, TypeError, AttributeError, ValueError)
 
 
-def decode_failure(error: Exception, message: str, version: int, buf: bytes, pos: int) -> DecodeError:
-    """What the failure of a decoder means for the caller; ``pos`` is where its last read began."""
-    position = min(pos, len(buf))
+def decode_failure(error: Exception, message: type[Message], version: int, buf: bytes, start: int, pos: int) -> DecodeError:
+    """What the failure of a decoder means for the caller. The message began at ``start``, the decoder's last read at ``pos``."""
+    if len(buf) - start <= MAX_EXPLAINED:
+        from protocol.explain import explain
+
+        explained = explain(message, version, buf, start)
+        if explained is not None:
+            return explained
+    position, name = min(pos, len(buf)), message.__name__
     if isinstance(error, BadField):
-        return Malformed(error.reason, message=message, version=version, path=error.path, position=position)
+        return Malformed(error.reason, message=name, version=version, path=error.path, position=position)
     if isinstance(error, ShortField):
         reason = f"{error.count} entries or bytes cannot be in the {len(buf) - position} that are left"
-        return Truncated(reason, message=message, version=version, path=error.path, position=position)
+        return Truncated(reason, message=name, version=version, path=error.path, position=position)
     if isinstance(error, ValueError) and pos <= len(buf):
         reason = "a string is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        return Malformed(reason, message=message, version=version, position=position)
-    return Truncated("the bytes end too early", message=message, version=version, position=position)
+        return Malformed(reason, message=name, version=version, position=position)
+    return Truncated("the bytes end too early", message=name, version=version, position=position)
 
 
 def encode_failure(error: Exception, message: str, version: int) -> EncodeError:

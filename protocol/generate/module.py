@@ -66,9 +66,10 @@ def _functions(verb: str, message: type[Message], body: Callable[[int], list[str
 
 def _decoder(message: type[Message], layouts: Layouts, version: int) -> list[str]:
     return [
+        "    start = pos",
         *DecoderWriter(message, version, layouts).body(),
         "    except DECODE_ERRORS as error:",
-        f'        raise decode_failure(error, "{message.__name__}", version, buf, pos) from None',
+        f"        raise decode_failure(error, {message.__name__}, version, buf, start, pos) from None",
     ]
 
 

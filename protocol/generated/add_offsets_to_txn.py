@@ -34,6 +34,7 @@ unpack_qhh = Struct(">qhh").unpack_from
 
 
 def decode_add_offsets_to_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AddOffsetsToTxnRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -48,7 +49,7 @@ def decode_add_offsets_to_txn_request_v0(buf: bytes, pos: int, version: int = 0)
             raise IndexError
         return AddOffsetsToTxnRequest(transactional_id, producer_id, producer_epoch, group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddOffsetsToTxnRequest", version, buf, pos) from None
+        raise decode_failure(error, AddOffsetsToTxnRequest, version, buf, start, pos) from None
 
 
 decode_add_offsets_to_txn_request_v1 = at_version(decode_add_offsets_to_txn_request_v0, 1)
@@ -58,6 +59,7 @@ decode_add_offsets_to_txn_request_v2 = at_version(decode_add_offsets_to_txn_requ
 
 
 def decode_add_offsets_to_txn_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[AddOffsetsToTxnRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -82,7 +84,7 @@ def decode_add_offsets_to_txn_request_v3(buf: bytes, pos: int, version: int = 3)
             pos = skip_tags(buf, pos - 1)
         return AddOffsetsToTxnRequest(transactional_id, producer_id, producer_epoch, group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddOffsetsToTxnRequest", version, buf, pos) from None
+        raise decode_failure(error, AddOffsetsToTxnRequest, version, buf, start, pos) from None
 
 
 decode_add_offsets_to_txn_request_v4 = at_version(decode_add_offsets_to_txn_request_v3, 4)
@@ -136,13 +138,14 @@ encode_add_offsets_to_txn_request_v4 = at_version(encode_add_offsets_to_txn_requ
 
 
 def decode_add_offsets_to_txn_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AddOffsetsToTxnResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
         return AddOffsetsToTxnResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddOffsetsToTxnResponse", version, buf, pos) from None
+        raise decode_failure(error, AddOffsetsToTxnResponse, version, buf, start, pos) from None
 
 
 decode_add_offsets_to_txn_response_v1 = at_version(decode_add_offsets_to_txn_response_v0, 1)
@@ -152,6 +155,7 @@ decode_add_offsets_to_txn_response_v2 = at_version(decode_add_offsets_to_txn_res
 
 
 def decode_add_offsets_to_txn_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[AddOffsetsToTxnResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -160,7 +164,7 @@ def decode_add_offsets_to_txn_response_v3(buf: bytes, pos: int, version: int = 3
             pos = skip_tags(buf, pos - 1)
         return AddOffsetsToTxnResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddOffsetsToTxnResponse", version, buf, pos) from None
+        raise decode_failure(error, AddOffsetsToTxnResponse, version, buf, start, pos) from None
 
 
 decode_add_offsets_to_txn_response_v4 = at_version(decode_add_offsets_to_txn_response_v3, 4)

@@ -58,6 +58,7 @@ unpack_qhi = Struct(">qhi").unpack_from
 
 
 def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AddPartitionsToTxnRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -92,7 +93,7 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
             raise IndexError
         return AddPartitionsToTxnRequest([], v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddPartitionsToTxnRequest", version, buf, pos) from None
+        raise decode_failure(error, AddPartitionsToTxnRequest, version, buf, start, pos) from None
 
 
 decode_add_partitions_to_txn_request_v1 = at_version(decode_add_partitions_to_txn_request_v0, 1)
@@ -102,6 +103,7 @@ decode_add_partitions_to_txn_request_v2 = at_version(decode_add_partitions_to_tx
 
 
 def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[AddPartitionsToTxnRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -156,10 +158,11 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
             pos = skip_tags(buf, pos - 1)
         return AddPartitionsToTxnRequest([], v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddPartitionsToTxnRequest", version, buf, pos) from None
+        raise decode_failure(error, AddPartitionsToTxnRequest, version, buf, start, pos) from None
 
 
 def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[AddPartitionsToTxnRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -232,7 +235,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
             pos = skip_tags(buf, pos - 1)
         return AddPartitionsToTxnRequest(transactions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddPartitionsToTxnRequest", version, buf, pos) from None
+        raise decode_failure(error, AddPartitionsToTxnRequest, version, buf, start, pos) from None
 
 
 decode_add_partitions_to_txn_request_v5 = at_version(decode_add_partitions_to_txn_request_v4, 5)
@@ -366,6 +369,7 @@ encode_add_partitions_to_txn_request_v5 = at_version(encode_add_partitions_to_tx
 
 
 def decode_add_partitions_to_txn_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AddPartitionsToTxnResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -397,7 +401,7 @@ def decode_add_partitions_to_txn_response_v0(buf: bytes, pos: int, version: int 
             raise IndexError
         return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v3_and_below), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddPartitionsToTxnResponse", version, buf, pos) from None
+        raise decode_failure(error, AddPartitionsToTxnResponse, version, buf, start, pos) from None
 
 
 decode_add_partitions_to_txn_response_v1 = at_version(decode_add_partitions_to_txn_response_v0, 1)
@@ -407,6 +411,7 @@ decode_add_partitions_to_txn_response_v2 = at_version(decode_add_partitions_to_t
 
 
 def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[AddPartitionsToTxnResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -464,10 +469,11 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return AddPartitionsToTxnResponse(throttle_time_ms, 0, [], results_by_topic_v3_and_below), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddPartitionsToTxnResponse", version, buf, pos) from None
+        raise decode_failure(error, AddPartitionsToTxnResponse, version, buf, start, pos) from None
 
 
 def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[AddPartitionsToTxnResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -551,7 +557,7 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return AddPartitionsToTxnResponse(throttle_time_ms, error_code, results_by_transaction), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AddPartitionsToTxnResponse", version, buf, pos) from None
+        raise decode_failure(error, AddPartitionsToTxnResponse, version, buf, start, pos) from None
 
 
 decode_add_partitions_to_txn_response_v5 = at_version(decode_add_partitions_to_txn_response_v4, 5)

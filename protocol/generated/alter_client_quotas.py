@@ -56,6 +56,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterClientQuotasRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -117,10 +118,11 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
         pos += 1
         return AlterClientQuotasRequest(entries, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterClientQuotasRequest", version, buf, pos) from None
+        raise decode_failure(error, AlterClientQuotasRequest, version, buf, start, pos) from None
 
 
 def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[AlterClientQuotasRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -214,7 +216,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
             pos = skip_tags(buf, pos - 1)
         return AlterClientQuotasRequest(entries, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterClientQuotasRequest", version, buf, pos) from None
+        raise decode_failure(error, AlterClientQuotasRequest, version, buf, start, pos) from None
 
 
 def encode_alter_client_quotas_request_v0(msg: AlterClientQuotasRequest, out: bytearray, version: int = 0) -> None:
@@ -315,6 +317,7 @@ def encode_alter_client_quotas_request_v1(msg: AlterClientQuotasRequest, out: by
 
 
 def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterClientQuotasResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -361,10 +364,11 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
             raise IndexError
         return AlterClientQuotasResponse(throttle_time_ms, entries), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterClientQuotasResponse", version, buf, pos) from None
+        raise decode_failure(error, AlterClientQuotasResponse, version, buf, start, pos) from None
 
 
 def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[AlterClientQuotasResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -437,7 +441,7 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
             pos = skip_tags(buf, pos - 1)
         return AlterClientQuotasResponse(throttle_time_ms, entries), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterClientQuotasResponse", version, buf, pos) from None
+        raise decode_failure(error, AlterClientQuotasResponse, version, buf, start, pos) from None
 
 
 def encode_alter_client_quotas_response_v0(msg: AlterClientQuotasResponse, out: bytearray, version: int = 0) -> None:

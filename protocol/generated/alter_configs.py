@@ -53,6 +53,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterConfigsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -96,13 +97,14 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
         pos += 1
         return AlterConfigsRequest(resources, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterConfigsRequest", version, buf, pos) from None
+        raise decode_failure(error, AlterConfigsRequest, version, buf, start, pos) from None
 
 
 decode_alter_configs_request_v1 = at_version(decode_alter_configs_request_v0, 1)
 
 
 def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[AlterConfigsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -173,7 +175,7 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             pos = skip_tags(buf, pos - 1)
         return AlterConfigsRequest(resources, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterConfigsRequest", version, buf, pos) from None
+        raise decode_failure(error, AlterConfigsRequest, version, buf, start, pos) from None
 
 
 def encode_alter_configs_request_v0(msg: AlterConfigsRequest, out: bytearray, version: int = 0) -> None:
@@ -260,6 +262,7 @@ def encode_alter_configs_request_v2(msg: AlterConfigsRequest, out: bytearray, ve
 
 
 def decode_alter_configs_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterConfigsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -288,13 +291,14 @@ def decode_alter_configs_response_v0(buf: bytes, pos: int, version: int = 0) -> 
             raise IndexError
         return AlterConfigsResponse(throttle_time_ms, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterConfigsResponse", version, buf, pos) from None
+        raise decode_failure(error, AlterConfigsResponse, version, buf, start, pos) from None
 
 
 decode_alter_configs_response_v1 = at_version(decode_alter_configs_response_v0, 1)
 
 
 def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[AlterConfigsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -339,7 +343,7 @@ def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             pos = skip_tags(buf, pos - 1)
         return AlterConfigsResponse(throttle_time_ms, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterConfigsResponse", version, buf, pos) from None
+        raise decode_failure(error, AlterConfigsResponse, version, buf, start, pos) from None
 
 
 def encode_alter_configs_response_v0(msg: AlterConfigsResponse, out: bytearray, version: int = 0) -> None:

@@ -44,6 +44,7 @@ unpack_iqB = Struct(">iqB").unpack_from
 
 
 def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterShareGroupOffsetsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -109,7 +110,7 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
             pos = skip_tags(buf, pos - 1)
         return AlterShareGroupOffsetsRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterShareGroupOffsetsRequest", version, buf, pos) from None
+        raise decode_failure(error, AlterShareGroupOffsetsRequest, version, buf, start, pos) from None
 
 
 def encode_alter_share_group_offsets_request_v0(msg: AlterShareGroupOffsetsRequest, out: bytearray, version: int = 0) -> None:
@@ -151,6 +152,7 @@ def encode_alter_share_group_offsets_request_v0(msg: AlterShareGroupOffsetsReque
 
 
 def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterShareGroupOffsetsResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -229,7 +231,7 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
             pos = skip_tags(buf, pos - 1)
         return AlterShareGroupOffsetsResponse(throttle_time_ms, error_code, error_message, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterShareGroupOffsetsResponse", version, buf, pos) from None
+        raise decode_failure(error, AlterShareGroupOffsetsResponse, version, buf, start, pos) from None
 
 
 def encode_alter_share_group_offsets_response_v0(msg: AlterShareGroupOffsetsResponse, out: bytearray, version: int = 0) -> None:

@@ -44,6 +44,7 @@ unpack_iB = Struct(">iB").unpack_from
 
 
 def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterUserScramCredentialsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -125,7 +126,7 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
             pos = skip_tags(buf, pos - 1)
         return AlterUserScramCredentialsRequest(deletions, upsertions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterUserScramCredentialsRequest", version, buf, pos) from None
+        raise decode_failure(error, AlterUserScramCredentialsRequest, version, buf, start, pos) from None
 
 
 def encode_alter_user_scram_credentials_request_v0(msg: AlterUserScramCredentialsRequest, out: bytearray, version: int = 0) -> None:
@@ -186,6 +187,7 @@ def encode_alter_user_scram_credentials_request_v0(msg: AlterUserScramCredential
 
 
 def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterUserScramCredentialsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -230,7 +232,7 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
             pos = skip_tags(buf, pos - 1)
         return AlterUserScramCredentialsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "AlterUserScramCredentialsResponse", version, buf, pos) from None
+        raise decode_failure(error, AlterUserScramCredentialsResponse, version, buf, start, pos) from None
 
 
 def encode_alter_user_scram_credentials_response_v0(msg: AlterUserScramCredentialsResponse, out: bytearray, version: int = 0) -> None:

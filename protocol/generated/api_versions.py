@@ -54,13 +54,14 @@ unpack_q = Struct(">q").unpack_from
 
 
 def decode_api_versions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ApiVersionsRequest, int]:
+    start = pos
     n: int
     try:
         if pos > len(buf):
             raise IndexError
         return ApiVersionsRequest(), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsRequest", version, buf, pos) from None
+        raise decode_failure(error, ApiVersionsRequest, version, buf, start, pos) from None
 
 
 decode_api_versions_request_v1 = at_version(decode_api_versions_request_v0, 1)
@@ -70,6 +71,7 @@ decode_api_versions_request_v2 = at_version(decode_api_versions_request_v0, 2)
 
 
 def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ApiVersionsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -94,7 +96,7 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
             pos = skip_tags(buf, pos - 1)
         return ApiVersionsRequest(client_software_name, client_software_version), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsRequest", version, buf, pos) from None
+        raise decode_failure(error, ApiVersionsRequest, version, buf, start, pos) from None
 
 
 decode_api_versions_request_v4 = at_version(decode_api_versions_request_v3, 4)
@@ -142,6 +144,7 @@ encode_api_versions_request_v4 = at_version(encode_api_versions_request_v3, 4)
 
 
 def decode_api_versions_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ApiVersionsResponse, int]:
+    start = pos
     n: int
     try:
         error_code, n = unpack_hi(buf, pos)
@@ -158,10 +161,11 @@ def decode_api_versions_response_v0(buf: bytes, pos: int, version: int = 0) -> t
             raise IndexError
         return ApiVersionsResponse(error_code, api_keys), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsResponse", version, buf, pos) from None
+        raise decode_failure(error, ApiVersionsResponse, version, buf, start, pos) from None
 
 
 def decode_api_versions_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ApiVersionsResponse, int]:
+    start = pos
     n: int
     try:
         error_code, n = unpack_hi(buf, pos)
@@ -178,13 +182,14 @@ def decode_api_versions_response_v1(buf: bytes, pos: int, version: int = 1) -> t
         pos += 4
         return ApiVersionsResponse(error_code, api_keys, throttle_time_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsResponse", version, buf, pos) from None
+        raise decode_failure(error, ApiVersionsResponse, version, buf, start, pos) from None
 
 
 decode_api_versions_response_v2 = at_version(decode_api_versions_response_v1, 2)
 
 
 def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ApiVersionsResponse, int]:
+    start = pos
     n: int
     try:
         error_code, n = unpack_hB(buf, pos)
@@ -299,7 +304,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                     raise BadField("tagged fields", "a size is not that of its content")
         return ApiVersionsResponse(error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ApiVersionsResponse", version, buf, pos) from None
+        raise decode_failure(error, ApiVersionsResponse, version, buf, start, pos) from None
 
 
 decode_api_versions_response_v4 = at_version(decode_api_versions_response_v3, 4)

@@ -36,6 +36,7 @@ unpack_iiiB = Struct(">iiiB").unpack_from
 
 
 def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TopicRecord, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -52,7 +53,7 @@ def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[Topi
             pos = skip_tags(buf, pos - 1)
         return TopicRecord(name, topic_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TopicRecord", version, buf, pos) from None
+        raise decode_failure(error, TopicRecord, version, buf, start, pos) from None
 
 
 def encode_topic_record_v0(msg: TopicRecord, out: bytearray, version: int = 0) -> None:
@@ -74,6 +75,7 @@ def encode_topic_record_v0(msg: TopicRecord, out: bytearray, version: int = 0) -
 
 
 def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[PartitionRecord, int]:
+    start = pos
     n: int
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
@@ -145,10 +147,11 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
                     raise BadField("tagged fields", "a size is not that of its content")
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "PartitionRecord", version, buf, pos) from None
+        raise decode_failure(error, PartitionRecord, version, buf, start, pos) from None
 
 
 def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[PartitionRecord, int]:
+    start = pos
     n: int
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
@@ -232,10 +235,11 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
                     raise BadField("tagged fields", "a size is not that of its content")
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "PartitionRecord", version, buf, pos) from None
+        raise decode_failure(error, PartitionRecord, version, buf, start, pos) from None
 
 
 def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[PartitionRecord, int]:
+    start = pos
     n: int
     try:
         partition_id, topic_id, n = unpack_iuB(buf, pos)
@@ -347,7 +351,7 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
                     raise BadField("tagged fields", "a size is not that of its content")
         return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories, eligible_leader_replicas, last_known_elr), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "PartitionRecord", version, buf, pos) from None
+        raise decode_failure(error, PartitionRecord, version, buf, start, pos) from None
 
 
 def encode_partition_record_v0(msg: PartitionRecord, out: bytearray, version: int = 0) -> None:
@@ -546,6 +550,7 @@ def encode_partition_record_v2(msg: PartitionRecord, out: bytearray, version: in
 
 
 def decode_remove_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[RemoveTopicRecord, int]:
+    start = pos
     n: int
     try:
         topic_id, n = unpack_uB(buf, pos)
@@ -554,7 +559,7 @@ def decode_remove_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tup
             pos = skip_tags(buf, pos - 1)
         return RemoveTopicRecord(topic_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "RemoveTopicRecord", version, buf, pos) from None
+        raise decode_failure(error, RemoveTopicRecord, version, buf, start, pos) from None
 
 
 def encode_remove_topic_record_v0(msg: RemoveTopicRecord, out: bytearray, version: int = 0) -> None:

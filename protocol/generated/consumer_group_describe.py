@@ -51,6 +51,7 @@ unpack_iiB = Struct(">iiB").unpack_from
 
 
 def decode_consumer_group_describe_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupDescribeRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -81,7 +82,7 @@ def decode_consumer_group_describe_request_v0(buf: bytes, pos: int, version: int
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupDescribeRequest(group_ids, include_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupDescribeRequest", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupDescribeRequest, version, buf, start, pos) from None
 
 
 decode_consumer_group_describe_request_v1 = at_version(decode_consumer_group_describe_request_v0, 1)
@@ -114,6 +115,7 @@ encode_consumer_group_describe_request_v1 = at_version(encode_consumer_group_des
 
 
 def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupDescribeResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -352,10 +354,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupDescribeResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupDescribeResponse", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupDescribeResponse, version, buf, start, pos) from None
 
 
 def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ConsumerGroupDescribeResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -594,7 +597,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupDescribeResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupDescribeResponse", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupDescribeResponse, version, buf, start, pos) from None
 
 
 def encode_consumer_group_describe_response_v0(msg: ConsumerGroupDescribeResponse, out: bytearray, version: int = 0) -> None:

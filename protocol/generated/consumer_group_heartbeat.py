@@ -45,6 +45,7 @@ unpack_iib = Struct(">iib").unpack_from
 
 
 def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupHeartbeatRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -153,10 +154,11 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupHeartbeatRequest(group_id, member_id, member_epoch, instance_id, rack_id, rebalance_timeout_ms, subscribed_topic_names, None, server_assignor, topic_partitions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupHeartbeatRequest", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupHeartbeatRequest, version, buf, start, pos) from None
 
 
 def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ConsumerGroupHeartbeatRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -275,7 +277,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupHeartbeatRequest(group_id, member_id, member_epoch, instance_id, rack_id, rebalance_timeout_ms, subscribed_topic_names, subscribed_topic_regex, server_assignor, topic_partitions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupHeartbeatRequest", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupHeartbeatRequest, version, buf, start, pos) from None
 
 
 def encode_consumer_group_heartbeat_request_v0(msg: ConsumerGroupHeartbeatRequest, out: bytearray, version: int = 0) -> None:
@@ -484,6 +486,7 @@ def encode_consumer_group_heartbeat_request_v1(msg: ConsumerGroupHeartbeatReques
 
 
 def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupHeartbeatResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -551,7 +554,7 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupHeartbeatResponse(throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupHeartbeatResponse", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupHeartbeatResponse, version, buf, start, pos) from None
 
 
 decode_consumer_group_heartbeat_response_v1 = at_version(decode_consumer_group_heartbeat_response_v0, 1)

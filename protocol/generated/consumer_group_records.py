@@ -63,6 +63,7 @@ unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_consumer_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -73,7 +74,7 @@ def decode_consumer_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0
             raise IndexError
         return ConsumerGroupMetadataKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupMetadataKey, version, buf, start, pos) from None
 
 
 def encode_consumer_group_metadata_key_v0(msg: ConsumerGroupMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -88,6 +89,7 @@ def encode_consumer_group_metadata_key_v0(msg: ConsumerGroupMetadataKey, out: by
 
 
 def decode_consumer_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMetadataValue, int]:
+    start = pos
     n: int
     try:
         epoch, n = unpack_iB(buf, pos)
@@ -111,7 +113,7 @@ def decode_consumer_group_metadata_value_v0(buf: bytes, pos: int, version: int =
                     raise BadField("tagged fields", "a size is not that of its content")
         return ConsumerGroupMetadataValue(epoch, metadata_hash), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupMetadataValue, version, buf, start, pos) from None
 
 
 def encode_consumer_group_metadata_value_v0(msg: ConsumerGroupMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -131,6 +133,7 @@ def encode_consumer_group_metadata_value_v0(msg: ConsumerGroupMetadataValue, out
 
 
 def decode_consumer_group_partition_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupPartitionMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -141,7 +144,7 @@ def decode_consumer_group_partition_metadata_key_v0(buf: bytes, pos: int, versio
             raise IndexError
         return ConsumerGroupPartitionMetadataKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupPartitionMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupPartitionMetadataKey, version, buf, start, pos) from None
 
 
 def encode_consumer_group_partition_metadata_key_v0(msg: ConsumerGroupPartitionMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -156,6 +159,7 @@ def encode_consumer_group_partition_metadata_key_v0(msg: ConsumerGroupPartitionM
 
 
 def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupPartitionMetadataValue, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -230,7 +234,7 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupPartitionMetadataValue(topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupPartitionMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupPartitionMetadataValue, version, buf, start, pos) from None
 
 
 def encode_consumer_group_partition_metadata_value_v0(msg: ConsumerGroupPartitionMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -285,6 +289,7 @@ def encode_consumer_group_partition_metadata_value_v0(msg: ConsumerGroupPartitio
 
 
 def decode_consumer_group_member_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMemberMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -299,7 +304,7 @@ def decode_consumer_group_member_metadata_key_v0(buf: bytes, pos: int, version: 
             raise IndexError
         return ConsumerGroupMemberMetadataKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupMemberMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupMemberMetadataKey, version, buf, start, pos) from None
 
 
 def encode_consumer_group_member_metadata_key_v0(msg: ConsumerGroupMemberMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -317,6 +322,7 @@ def encode_consumer_group_member_metadata_key_v0(msg: ConsumerGroupMemberMetadat
 
 
 def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMemberMetadataValue, int]:
+    start = pos
     n: int
     try:
         instance_id: str | None
@@ -458,7 +464,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                     raise BadField("tagged fields", "a size is not that of its content")
         return ConsumerGroupMemberMetadataValue(instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex, rebalance_timeout_ms, server_assignor, classic_member_metadata), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupMemberMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupMemberMetadataValue, version, buf, start, pos) from None
 
 
 def encode_consumer_group_member_metadata_value_v0(msg: ConsumerGroupMemberMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -581,6 +587,7 @@ def encode_consumer_group_member_metadata_value_v0(msg: ConsumerGroupMemberMetad
 
 
 def decode_consumer_group_target_assignment_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupTargetAssignmentMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -591,7 +598,7 @@ def decode_consumer_group_target_assignment_metadata_key_v0(buf: bytes, pos: int
             raise IndexError
         return ConsumerGroupTargetAssignmentMetadataKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupTargetAssignmentMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupTargetAssignmentMetadataKey, version, buf, start, pos) from None
 
 
 def encode_consumer_group_target_assignment_metadata_key_v0(msg: ConsumerGroupTargetAssignmentMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -606,6 +613,7 @@ def encode_consumer_group_target_assignment_metadata_key_v0(msg: ConsumerGroupTa
 
 
 def decode_consumer_group_target_assignment_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupTargetAssignmentMetadataValue, int]:
+    start = pos
     n: int
     try:
         assignment_epoch, n = unpack_iB(buf, pos)
@@ -629,7 +637,7 @@ def decode_consumer_group_target_assignment_metadata_value_v0(buf: bytes, pos: i
                     raise BadField("tagged fields", "a size is not that of its content")
         return ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch, assignment_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupTargetAssignmentMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupTargetAssignmentMetadataValue, version, buf, start, pos) from None
 
 
 def encode_consumer_group_target_assignment_metadata_value_v0(msg: ConsumerGroupTargetAssignmentMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -649,6 +657,7 @@ def encode_consumer_group_target_assignment_metadata_value_v0(msg: ConsumerGroup
 
 
 def decode_consumer_group_target_assignment_member_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupTargetAssignmentMemberKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -663,7 +672,7 @@ def decode_consumer_group_target_assignment_member_key_v0(buf: bytes, pos: int, 
             raise IndexError
         return ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupTargetAssignmentMemberKey", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupTargetAssignmentMemberKey, version, buf, start, pos) from None
 
 
 def encode_consumer_group_target_assignment_member_key_v0(msg: ConsumerGroupTargetAssignmentMemberKey, out: bytearray, version: int = 0) -> None:
@@ -681,6 +690,7 @@ def encode_consumer_group_target_assignment_member_key_v0(msg: ConsumerGroupTarg
 
 
 def decode_consumer_group_target_assignment_member_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupTargetAssignmentMemberValue, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -719,7 +729,7 @@ def decode_consumer_group_target_assignment_member_value_v0(buf: bytes, pos: int
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupTargetAssignmentMemberValue(topic_partitions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupTargetAssignmentMemberValue", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupTargetAssignmentMemberValue, version, buf, start, pos) from None
 
 
 def encode_consumer_group_target_assignment_member_value_v0(msg: ConsumerGroupTargetAssignmentMemberValue, out: bytearray, version: int = 0) -> None:
@@ -750,6 +760,7 @@ def encode_consumer_group_target_assignment_member_value_v0(msg: ConsumerGroupTa
 
 
 def decode_consumer_group_current_member_assignment_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupCurrentMemberAssignmentKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -764,7 +775,7 @@ def decode_consumer_group_current_member_assignment_key_v0(buf: bytes, pos: int,
             raise IndexError
         return ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupCurrentMemberAssignmentKey", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupCurrentMemberAssignmentKey, version, buf, start, pos) from None
 
 
 def encode_consumer_group_current_member_assignment_key_v0(msg: ConsumerGroupCurrentMemberAssignmentKey, out: bytearray, version: int = 0) -> None:
@@ -782,6 +793,7 @@ def encode_consumer_group_current_member_assignment_key_v0(msg: ConsumerGroupCur
 
 
 def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupCurrentMemberAssignmentValue, int]:
+    start = pos
     n: int
     try:
         member_epoch, previous_member_epoch, state, n = unpack_iibB(buf, pos)
@@ -900,7 +912,7 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupCurrentMemberAssignmentValue", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupCurrentMemberAssignmentValue, version, buf, start, pos) from None
 
 
 def encode_consumer_group_current_member_assignment_value_v0(msg: ConsumerGroupCurrentMemberAssignmentValue, out: bytearray, version: int = 0) -> None:
@@ -988,6 +1000,7 @@ def encode_consumer_group_current_member_assignment_value_v0(msg: ConsumerGroupC
 
 
 def decode_consumer_group_regular_expression_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupRegularExpressionKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -1002,7 +1015,7 @@ def decode_consumer_group_regular_expression_key_v0(buf: bytes, pos: int, versio
             raise IndexError
         return ConsumerGroupRegularExpressionKey(group_id, regular_expression), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupRegularExpressionKey", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupRegularExpressionKey, version, buf, start, pos) from None
 
 
 def encode_consumer_group_regular_expression_key_v0(msg: ConsumerGroupRegularExpressionKey, out: bytearray, version: int = 0) -> None:
@@ -1020,6 +1033,7 @@ def encode_consumer_group_regular_expression_key_v0(msg: ConsumerGroupRegularExp
 
 
 def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupRegularExpressionValue, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -1050,7 +1064,7 @@ def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, vers
             pos = skip_tags(buf, pos - 1)
         return ConsumerGroupRegularExpressionValue(topics, version_, timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerGroupRegularExpressionValue", version, buf, pos) from None
+        raise decode_failure(error, ConsumerGroupRegularExpressionValue, version, buf, start, pos) from None
 
 
 def encode_consumer_group_regular_expression_value_v0(msg: ConsumerGroupRegularExpressionValue, out: bytearray, version: int = 0) -> None:

@@ -19,6 +19,7 @@ unpack_ih = Struct(">ih").unpack_from
 
 
 def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerProtocolSubscription, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -47,10 +48,11 @@ def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int 
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolSubscription", version, buf, pos) from None
+        raise decode_failure(error, ConsumerProtocolSubscription, version, buf, start, pos) from None
 
 
 def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ConsumerProtocolSubscription, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -103,10 +105,11 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolSubscription", version, buf, pos) from None
+        raise decode_failure(error, ConsumerProtocolSubscription, version, buf, start, pos) from None
 
 
 def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ConsumerProtocolSubscription, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -159,10 +162,11 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
         pos += 4
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolSubscription", version, buf, pos) from None
+        raise decode_failure(error, ConsumerProtocolSubscription, version, buf, start, pos) from None
 
 
 def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ConsumerProtocolSubscription, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -222,7 +226,7 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id, rack_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolSubscription", version, buf, pos) from None
+        raise decode_failure(error, ConsumerProtocolSubscription, version, buf, start, pos) from None
 
 
 def encode_consumer_protocol_subscription_v0(msg: ConsumerProtocolSubscription, out: bytearray, version: int = 0) -> None:
@@ -350,6 +354,7 @@ def encode_consumer_protocol_subscription_v3(msg: ConsumerProtocolSubscription, 
 
 
 def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerProtocolAssignment, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -387,7 +392,7 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 
             raise IndexError
         return ConsumerProtocolAssignment(assigned_partitions, user_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ConsumerProtocolAssignment", version, buf, pos) from None
+        raise decode_failure(error, ConsumerProtocolAssignment, version, buf, start, pos) from None
 
 
 decode_consumer_protocol_assignment_v1 = at_version(decode_consumer_protocol_assignment_v0, 1)

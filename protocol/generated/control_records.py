@@ -17,13 +17,14 @@ unpack_i = Struct(">i").unpack_from
 
 
 def decode_control_record_type_schema_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ControlRecordTypeSchema, int]:
+    start = pos
     n: int
     try:
         (type,) = unpack_h(buf, pos)
         pos += 2
         return ControlRecordTypeSchema(type), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ControlRecordTypeSchema", version, buf, pos) from None
+        raise decode_failure(error, ControlRecordTypeSchema, version, buf, start, pos) from None
 
 
 def encode_control_record_type_schema_v0(msg: ControlRecordTypeSchema, out: bytearray, version: int = 0) -> None:
@@ -36,13 +37,14 @@ def encode_control_record_type_schema_v0(msg: ControlRecordTypeSchema, out: byte
 
 
 def decode_end_txn_marker_v0(buf: bytes, pos: int, version: int = 0) -> tuple[EndTxnMarker, int]:
+    start = pos
     n: int
     try:
         (coordinator_epoch,) = unpack_i(buf, pos)
         pos += 4
         return EndTxnMarker(coordinator_epoch), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "EndTxnMarker", version, buf, pos) from None
+        raise decode_failure(error, EndTxnMarker, version, buf, start, pos) from None
 
 
 def encode_end_txn_marker_v0(msg: EndTxnMarker, out: bytearray, version: int = 0) -> None:

@@ -50,6 +50,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[CreateAclsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -81,10 +82,11 @@ def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             raise IndexError
         return CreateAclsRequest(creations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateAclsRequest", version, buf, pos) from None
+        raise decode_failure(error, CreateAclsRequest, version, buf, start, pos) from None
 
 
 def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateAclsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -135,7 +137,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             pos = skip_tags(buf, pos - 1)
         return CreateAclsRequest(creations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateAclsRequest", version, buf, pos) from None
+        raise decode_failure(error, CreateAclsRequest, version, buf, start, pos) from None
 
 
 decode_create_acls_request_v3 = at_version(decode_create_acls_request_v2, 3)
@@ -206,6 +208,7 @@ encode_create_acls_request_v3 = at_version(encode_create_acls_request_v2, 3)
 
 
 def decode_create_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[CreateAclsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -238,10 +241,11 @@ def decode_create_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             raise IndexError
         return CreateAclsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateAclsResponse", version, buf, pos) from None
+        raise decode_failure(error, CreateAclsResponse, version, buf, start, pos) from None
 
 
 def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateAclsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -286,7 +290,7 @@ def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
             pos = skip_tags(buf, pos - 1)
         return CreateAclsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateAclsResponse", version, buf, pos) from None
+        raise decode_failure(error, CreateAclsResponse, version, buf, start, pos) from None
 
 
 decode_create_acls_response_v3 = at_version(decode_create_acls_response_v2, 3)

@@ -49,6 +49,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[CreatePartitionsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -91,13 +92,14 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
         pos += 5
         return CreatePartitionsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreatePartitionsRequest", version, buf, pos) from None
+        raise decode_failure(error, CreatePartitionsRequest, version, buf, start, pos) from None
 
 
 decode_create_partitions_request_v1 = at_version(decode_create_partitions_request_v0, 1)
 
 
 def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreatePartitionsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -163,7 +165,7 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
             pos = skip_tags(buf, pos - 1)
         return CreatePartitionsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreatePartitionsRequest", version, buf, pos) from None
+        raise decode_failure(error, CreatePartitionsRequest, version, buf, start, pos) from None
 
 
 decode_create_partitions_request_v3 = at_version(decode_create_partitions_request_v2, 3)
@@ -243,6 +245,7 @@ encode_create_partitions_request_v3 = at_version(encode_create_partitions_reques
 
 
 def decode_create_partitions_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[CreatePartitionsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -271,13 +274,14 @@ def decode_create_partitions_response_v0(buf: bytes, pos: int, version: int = 0)
             raise IndexError
         return CreatePartitionsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreatePartitionsResponse", version, buf, pos) from None
+        raise decode_failure(error, CreatePartitionsResponse, version, buf, start, pos) from None
 
 
 decode_create_partitions_response_v1 = at_version(decode_create_partitions_response_v0, 1)
 
 
 def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreatePartitionsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -322,7 +326,7 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
             pos = skip_tags(buf, pos - 1)
         return CreatePartitionsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreatePartitionsResponse", version, buf, pos) from None
+        raise decode_failure(error, CreatePartitionsResponse, version, buf, start, pos) from None
 
 
 decode_create_partitions_response_v3 = at_version(decode_create_partitions_response_v2, 3)

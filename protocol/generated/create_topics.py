@@ -62,6 +62,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateTopicsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -125,7 +126,7 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
         pos += 5
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsRequest", version, buf, pos) from None
+        raise decode_failure(error, CreateTopicsRequest, version, buf, start, pos) from None
 
 
 decode_create_topics_request_v3 = at_version(decode_create_topics_request_v2, 3)
@@ -135,6 +136,7 @@ decode_create_topics_request_v4 = at_version(decode_create_topics_request_v2, 4)
 
 
 def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[CreateTopicsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -235,7 +237,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             pos = skip_tags(buf, pos - 1)
         return CreateTopicsRequest(topics, timeout_ms, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsRequest", version, buf, pos) from None
+        raise decode_failure(error, CreateTopicsRequest, version, buf, start, pos) from None
 
 
 decode_create_topics_request_v6 = at_version(decode_create_topics_request_v5, 6)
@@ -359,6 +361,7 @@ encode_create_topics_request_v7 = at_version(encode_create_topics_request_v5, 7)
 
 
 def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateTopicsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -387,7 +390,7 @@ def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             raise IndexError
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", version, buf, pos) from None
+        raise decode_failure(error, CreateTopicsResponse, version, buf, start, pos) from None
 
 
 decode_create_topics_response_v3 = at_version(decode_create_topics_response_v2, 3)
@@ -397,6 +400,7 @@ decode_create_topics_response_v4 = at_version(decode_create_topics_response_v2, 
 
 
 def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[CreateTopicsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -493,13 +497,14 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
             pos = skip_tags(buf, pos - 1)
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", version, buf, pos) from None
+        raise decode_failure(error, CreateTopicsResponse, version, buf, start, pos) from None
 
 
 decode_create_topics_response_v6 = at_version(decode_create_topics_response_v5, 6)
 
 
 def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[CreateTopicsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -596,7 +601,7 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
             pos = skip_tags(buf, pos - 1)
         return CreateTopicsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "CreateTopicsResponse", version, buf, pos) from None
+        raise decode_failure(error, CreateTopicsResponse, version, buf, start, pos) from None
 
 
 def encode_create_topics_response_v2(msg: CreateTopicsResponse, out: bytearray, version: int = 2) -> None:

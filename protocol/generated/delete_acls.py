@@ -53,6 +53,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteAclsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -93,10 +94,11 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             raise IndexError
         return DeleteAclsRequest(filters), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteAclsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteAclsRequest, version, buf, start, pos) from None
 
 
 def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteAclsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -153,7 +155,7 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             pos = skip_tags(buf, pos - 1)
         return DeleteAclsRequest(filters), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteAclsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteAclsRequest, version, buf, start, pos) from None
 
 
 decode_delete_acls_request_v3 = at_version(decode_delete_acls_request_v2, 3)
@@ -251,6 +253,7 @@ encode_delete_acls_request_v3 = at_version(encode_delete_acls_request_v2, 3)
 
 
 def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteAclsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -307,10 +310,11 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             raise IndexError
         return DeleteAclsResponse(throttle_time_ms, filter_results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteAclsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteAclsResponse, version, buf, start, pos) from None
 
 
 def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteAclsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -399,7 +403,7 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
             pos = skip_tags(buf, pos - 1)
         return DeleteAclsResponse(throttle_time_ms, filter_results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteAclsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteAclsResponse, version, buf, start, pos) from None
 
 
 decode_delete_acls_response_v3 = at_version(decode_delete_acls_response_v2, 3)

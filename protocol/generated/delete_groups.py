@@ -40,6 +40,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteGroupsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -61,13 +62,14 @@ def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             raise IndexError
         return DeleteGroupsRequest(groups_names), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteGroupsRequest, version, buf, start, pos) from None
 
 
 decode_delete_groups_request_v1 = at_version(decode_delete_groups_request_v0, 1)
 
 
 def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteGroupsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -98,7 +100,7 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             pos = skip_tags(buf, pos - 1)
         return DeleteGroupsRequest(groups_names), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteGroupsRequest, version, buf, start, pos) from None
 
 
 def encode_delete_groups_request_v0(msg: DeleteGroupsRequest, out: bytearray, version: int = 0) -> None:
@@ -142,6 +144,7 @@ def encode_delete_groups_request_v2(msg: DeleteGroupsRequest, out: bytearray, ve
 
 
 def decode_delete_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -170,13 +173,14 @@ def decode_delete_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> 
             raise IndexError
         return DeleteGroupsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteGroupsResponse, version, buf, start, pos) from None
 
 
 decode_delete_groups_response_v1 = at_version(decode_delete_groups_response_v0, 1)
 
 
 def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -216,7 +220,7 @@ def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             pos = skip_tags(buf, pos - 1)
         return DeleteGroupsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteGroupsResponse, version, buf, start, pos) from None
 
 
 def encode_delete_groups_response_v0(msg: DeleteGroupsResponse, out: bytearray, version: int = 0) -> None:

@@ -53,6 +53,7 @@ unpack_iqhB = Struct(">iqhB").unpack_from
 
 
 def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteRecordsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -84,13 +85,14 @@ def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> 
         pos += 4
         return DeleteRecordsRequest(topics, timeout_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteRecordsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteRecordsRequest, version, buf, start, pos) from None
 
 
 decode_delete_records_request_v1 = at_version(decode_delete_records_request_v0, 1)
 
 
 def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteRecordsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -148,7 +150,7 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
             pos = skip_tags(buf, pos - 1)
         return DeleteRecordsRequest(topics, timeout_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteRecordsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteRecordsRequest, version, buf, start, pos) from None
 
 
 def encode_delete_records_request_v0(msg: DeleteRecordsRequest, out: bytearray, version: int = 0) -> None:
@@ -204,6 +206,7 @@ def encode_delete_records_request_v2(msg: DeleteRecordsRequest, out: bytearray, 
 
 
 def decode_delete_records_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteRecordsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -235,13 +238,14 @@ def decode_delete_records_response_v0(buf: bytes, pos: int, version: int = 0) ->
             raise IndexError
         return DeleteRecordsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteRecordsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteRecordsResponse, version, buf, start, pos) from None
 
 
 decode_delete_records_response_v1 = at_version(decode_delete_records_response_v0, 1)
 
 
 def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DeleteRecordsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -299,7 +303,7 @@ def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) ->
             pos = skip_tags(buf, pos - 1)
         return DeleteRecordsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteRecordsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteRecordsResponse, version, buf, start, pos) from None
 
 
 def encode_delete_records_response_v0(msg: DeleteRecordsResponse, out: bytearray, version: int = 0) -> None:

@@ -36,6 +36,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteShareGroupOffsetsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -78,7 +79,7 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
             pos = skip_tags(buf, pos - 1)
         return DeleteShareGroupOffsetsRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteShareGroupOffsetsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteShareGroupOffsetsRequest, version, buf, start, pos) from None
 
 
 def encode_delete_share_group_offsets_request_v0(msg: DeleteShareGroupOffsetsRequest, out: bytearray, version: int = 0) -> None:
@@ -113,6 +114,7 @@ def encode_delete_share_group_offsets_request_v0(msg: DeleteShareGroupOffsetsReq
 
 
 def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteShareGroupOffsetsResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -167,7 +169,7 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
             pos = skip_tags(buf, pos - 1)
         return DeleteShareGroupOffsetsResponse(throttle_time_ms, error_code, error_message, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteShareGroupOffsetsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteShareGroupOffsetsResponse, version, buf, start, pos) from None
 
 
 def encode_delete_share_group_offsets_response_v0(msg: DeleteShareGroupOffsetsResponse, out: bytearray, version: int = 0) -> None:

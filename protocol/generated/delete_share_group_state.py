@@ -44,6 +44,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_delete_share_group_state_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteShareGroupStateRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -101,7 +102,7 @@ def decode_delete_share_group_state_request_v0(buf: bytes, pos: int, version: in
             pos = skip_tags(buf, pos - 1)
         return DeleteShareGroupStateRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteShareGroupStateRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteShareGroupStateRequest, version, buf, start, pos) from None
 
 
 def encode_delete_share_group_state_request_v0(msg: DeleteShareGroupStateRequest, out: bytearray, version: int = 0) -> None:
@@ -139,6 +140,7 @@ def encode_delete_share_group_state_request_v0(msg: DeleteShareGroupStateRequest
 
 
 def decode_delete_share_group_state_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteShareGroupStateResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -199,7 +201,7 @@ def decode_delete_share_group_state_response_v0(buf: bytes, pos: int, version: i
             pos = skip_tags(buf, pos - 1)
         return DeleteShareGroupStateResponse(results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteShareGroupStateResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteShareGroupStateResponse, version, buf, start, pos) from None
 
 
 def encode_delete_share_group_state_response_v0(msg: DeleteShareGroupStateResponse, out: bytearray, version: int = 0) -> None:

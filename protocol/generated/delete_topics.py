@@ -49,6 +49,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteTopicsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -70,7 +71,7 @@ def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> t
         pos += 4
         return DeleteTopicsRequest([], topic_names, timeout_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteTopicsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteTopicsRequest, version, buf, start, pos) from None
 
 
 decode_delete_topics_request_v2 = at_version(decode_delete_topics_request_v1, 2)
@@ -80,6 +81,7 @@ decode_delete_topics_request_v3 = at_version(decode_delete_topics_request_v1, 3)
 
 
 def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DeleteTopicsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -110,13 +112,14 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
             pos = skip_tags(buf, pos - 1)
         return DeleteTopicsRequest([], topic_names, timeout_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteTopicsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteTopicsRequest, version, buf, start, pos) from None
 
 
 decode_delete_topics_request_v5 = at_version(decode_delete_topics_request_v4, 5)
 
 
 def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[DeleteTopicsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -159,7 +162,7 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             pos = skip_tags(buf, pos - 1)
         return DeleteTopicsRequest(topics, [], timeout_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteTopicsRequest", version, buf, pos) from None
+        raise decode_failure(error, DeleteTopicsRequest, version, buf, start, pos) from None
 
 
 def encode_delete_topics_request_v1(msg: DeleteTopicsRequest, out: bytearray, version: int = 1) -> None:
@@ -244,6 +247,7 @@ def encode_delete_topics_request_v6(msg: DeleteTopicsRequest, out: bytearray, ve
 
 
 def decode_delete_topics_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteTopicsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -272,7 +276,7 @@ def decode_delete_topics_response_v1(buf: bytes, pos: int, version: int = 1) -> 
             raise IndexError
         return DeleteTopicsResponse(throttle_time_ms, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteTopicsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteTopicsResponse, version, buf, start, pos) from None
 
 
 decode_delete_topics_response_v2 = at_version(decode_delete_topics_response_v1, 2)
@@ -282,6 +286,7 @@ decode_delete_topics_response_v3 = at_version(decode_delete_topics_response_v1, 
 
 
 def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DeleteTopicsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -321,10 +326,11 @@ def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> 
             pos = skip_tags(buf, pos - 1)
         return DeleteTopicsResponse(throttle_time_ms, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteTopicsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteTopicsResponse, version, buf, start, pos) from None
 
 
 def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[DeleteTopicsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -369,10 +375,11 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
             pos = skip_tags(buf, pos - 1)
         return DeleteTopicsResponse(throttle_time_ms, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteTopicsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteTopicsResponse, version, buf, start, pos) from None
 
 
 def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[DeleteTopicsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -419,7 +426,7 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
             pos = skip_tags(buf, pos - 1)
         return DeleteTopicsResponse(throttle_time_ms, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DeleteTopicsResponse", version, buf, pos) from None
+        raise decode_failure(error, DeleteTopicsResponse, version, buf, start, pos) from None
 
 
 def encode_delete_topics_response_v1(msg: DeleteTopicsResponse, out: bytearray, version: int = 1) -> None:

@@ -46,6 +46,7 @@ unpack_ihh = Struct(">ihh").unpack_from
 
 
 def decode_describe_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeAclsRequest, int]:
+    start = pos
     n: int
     try:
         resource_name_filter: str | None
@@ -73,10 +74,11 @@ def decode_describe_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> t
         pos += 2
         return DescribeAclsRequest(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeAclsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeAclsRequest, version, buf, start, pos) from None
 
 
 def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DescribeAclsRequest, int]:
+    start = pos
     n: int
     try:
         resource_name_filter: str | None
@@ -115,7 +117,7 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             pos = skip_tags(buf, pos - 1)
         return DescribeAclsRequest(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeAclsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeAclsRequest, version, buf, start, pos) from None
 
 
 decode_describe_acls_request_v3 = at_version(decode_describe_acls_request_v2, 3)
@@ -202,6 +204,7 @@ encode_describe_acls_request_v3 = at_version(encode_describe_acls_request_v2, 3)
 
 
 def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeAclsResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -251,10 +254,11 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
             raise IndexError
         return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeAclsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeAclsResponse, version, buf, start, pos) from None
 
 
 def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DescribeAclsResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -333,7 +337,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             pos = skip_tags(buf, pos - 1)
         return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeAclsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeAclsResponse, version, buf, start, pos) from None
 
 
 decode_describe_acls_response_v3 = at_version(decode_describe_acls_response_v2, 3)

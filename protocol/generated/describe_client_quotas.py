@@ -58,6 +58,7 @@ unpack_ihh = Struct(">ihh").unpack_from
 
 
 def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeClientQuotasRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -86,10 +87,11 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
         pos += 1
         return DescribeClientQuotasRequest(components, strict), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClientQuotasRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeClientQuotasRequest, version, buf, start, pos) from None
 
 
 def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeClientQuotasRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -134,7 +136,7 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return DescribeClientQuotasRequest(components, strict), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClientQuotasRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeClientQuotasRequest, version, buf, start, pos) from None
 
 
 def encode_describe_client_quotas_request_v0(msg: DescribeClientQuotasRequest, out: bytearray, version: int = 0) -> None:
@@ -197,6 +199,7 @@ def encode_describe_client_quotas_request_v1(msg: DescribeClientQuotasRequest, o
 
 
 def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeClientQuotasResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -266,10 +269,11 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
             raise IndexError
         return DescribeClientQuotasResponse(throttle_time_ms, error_code, error_message, entries), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClientQuotasResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeClientQuotasResponse, version, buf, start, pos) from None
 
 
 def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeClientQuotasResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -374,7 +378,7 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
             pos = skip_tags(buf, pos - 1)
         return DescribeClientQuotasResponse(throttle_time_ms, error_code, error_message, entries), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClientQuotasResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeClientQuotasResponse, version, buf, start, pos) from None
 
 
 def encode_describe_client_quotas_response_v0(msg: DescribeClientQuotasResponse, out: bytearray, version: int = 0) -> None:

@@ -42,6 +42,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_describe_cluster_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeClusterRequest, int]:
+    start = pos
     n: int
     try:
         include_cluster_authorized_operations, n = unpack_zB(buf, pos)
@@ -50,10 +51,11 @@ def decode_describe_cluster_request_v0(buf: bytes, pos: int, version: int = 0) -
             pos = skip_tags(buf, pos - 1)
         return DescribeClusterRequest(include_cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClusterRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeClusterRequest, version, buf, start, pos) from None
 
 
 def decode_describe_cluster_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeClusterRequest, int]:
+    start = pos
     n: int
     try:
         include_cluster_authorized_operations, endpoint_type, n = unpack_zbB(buf, pos)
@@ -62,10 +64,11 @@ def decode_describe_cluster_request_v1(buf: bytes, pos: int, version: int = 1) -
             pos = skip_tags(buf, pos - 1)
         return DescribeClusterRequest(include_cluster_authorized_operations, endpoint_type), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClusterRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeClusterRequest, version, buf, start, pos) from None
 
 
 def decode_describe_cluster_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DescribeClusterRequest, int]:
+    start = pos
     n: int
     try:
         include_cluster_authorized_operations, endpoint_type, include_fenced_brokers, n = unpack_zbzB(buf, pos)
@@ -74,7 +77,7 @@ def decode_describe_cluster_request_v2(buf: bytes, pos: int, version: int = 2) -
             pos = skip_tags(buf, pos - 1)
         return DescribeClusterRequest(include_cluster_authorized_operations, endpoint_type, include_fenced_brokers), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClusterRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeClusterRequest, version, buf, start, pos) from None
 
 
 def encode_describe_cluster_request_v0(msg: DescribeClusterRequest, out: bytearray, version: int = 0) -> None:
@@ -111,6 +114,7 @@ def encode_describe_cluster_request_v2(msg: DescribeClusterRequest, out: bytearr
 
 
 def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeClusterResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -173,10 +177,11 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             pos = skip_tags(buf, pos - 1)
         return DescribeClusterResponse(throttle_time_ms, error_code, error_message, 1, cluster_id, controller_id, brokers, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClusterResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeClusterResponse, version, buf, start, pos) from None
 
 
 def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeClusterResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -239,10 +244,11 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             pos = skip_tags(buf, pos - 1)
         return DescribeClusterResponse(throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClusterResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeClusterResponse, version, buf, start, pos) from None
 
 
 def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[DescribeClusterResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -305,7 +311,7 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             pos = skip_tags(buf, pos - 1)
         return DescribeClusterResponse(throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeClusterResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeClusterResponse, version, buf, start, pos) from None
 
 
 def encode_describe_cluster_response_v0(msg: DescribeClusterResponse, out: bytearray, version: int = 0) -> None:

@@ -64,6 +64,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeConfigsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -101,13 +102,14 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
         pos += 1
         return DescribeConfigsRequest(resources, include_synonyms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeConfigsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeConfigsRequest, version, buf, start, pos) from None
 
 
 decode_describe_configs_request_v2 = at_version(decode_describe_configs_request_v1, 2)
 
 
 def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[DescribeConfigsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -145,10 +147,11 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
         pos += 2
         return DescribeConfigsRequest(resources, include_synonyms, include_documentation), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeConfigsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeConfigsRequest, version, buf, start, pos) from None
 
 
 def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DescribeConfigsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -206,7 +209,7 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
             pos = skip_tags(buf, pos - 1)
         return DescribeConfigsRequest(resources, include_synonyms, include_documentation), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeConfigsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeConfigsRequest, version, buf, start, pos) from None
 
 
 def encode_describe_configs_request_v1(msg: DescribeConfigsRequest, out: bytearray, version: int = 1) -> None:
@@ -305,6 +308,7 @@ def encode_describe_configs_request_v4(msg: DescribeConfigsRequest, out: bytearr
 
 
 def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeConfigsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -379,13 +383,14 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
             raise IndexError
         return DescribeConfigsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeConfigsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeConfigsResponse, version, buf, start, pos) from None
 
 
 decode_describe_configs_response_v2 = at_version(decode_describe_configs_response_v1, 2)
 
 
 def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[DescribeConfigsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -467,10 +472,11 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
             raise IndexError
         return DescribeConfigsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeConfigsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeConfigsResponse, version, buf, start, pos) from None
 
 
 def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DescribeConfigsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -597,7 +603,7 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
             pos = skip_tags(buf, pos - 1)
         return DescribeConfigsResponse(throttle_time_ms, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeConfigsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeConfigsResponse, version, buf, start, pos) from None
 
 
 def encode_describe_configs_response_v1(msg: DescribeConfigsResponse, out: bytearray, version: int = 1) -> None:

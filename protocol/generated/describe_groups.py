@@ -44,6 +44,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeGroupsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -65,7 +66,7 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) ->
             raise IndexError
         return DescribeGroupsRequest(groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsRequest, version, buf, start, pos) from None
 
 
 decode_describe_groups_request_v1 = at_version(decode_describe_groups_request_v0, 1)
@@ -75,6 +76,7 @@ decode_describe_groups_request_v2 = at_version(decode_describe_groups_request_v0
 
 
 def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[DescribeGroupsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -96,13 +98,14 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) ->
         pos += 1
         return DescribeGroupsRequest(groups, include_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsRequest, version, buf, start, pos) from None
 
 
 decode_describe_groups_request_v4 = at_version(decode_describe_groups_request_v3, 4)
 
 
 def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[DescribeGroupsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -133,7 +136,7 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
             pos = skip_tags(buf, pos - 1)
         return DescribeGroupsRequest(groups, include_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsRequest, version, buf, start, pos) from None
 
 
 decode_describe_groups_request_v6 = at_version(decode_describe_groups_request_v5, 6)
@@ -206,6 +209,7 @@ encode_describe_groups_request_v6 = at_version(encode_describe_groups_request_v5
 
 
 def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeGroupsResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -270,10 +274,11 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
             raise IndexError
         return DescribeGroupsResponse(0, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsResponse, version, buf, start, pos) from None
 
 
 def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -338,13 +343,14 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
             raise IndexError
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsResponse, version, buf, start, pos) from None
 
 
 decode_describe_groups_response_v2 = at_version(decode_describe_groups_response_v1, 2)
 
 
 def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[DescribeGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -411,10 +417,11 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
             raise IndexError
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsResponse, version, buf, start, pos) from None
 
 
 def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[DescribeGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -488,10 +495,11 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
             raise IndexError
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsResponse, version, buf, start, pos) from None
 
 
 def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[DescribeGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -618,10 +626,11 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
             pos = skip_tags(buf, pos - 1)
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsResponse, version, buf, start, pos) from None
 
 
 def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[DescribeGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -758,7 +767,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
             pos = skip_tags(buf, pos - 1)
         return DescribeGroupsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeGroupsResponse, version, buf, start, pos) from None
 
 
 def encode_describe_groups_response_v0(msg: DescribeGroupsResponse, out: bytearray, version: int = 0) -> None:

@@ -42,6 +42,7 @@ unpack_qiiqiqB = Struct(">qiiqiqB").unpack_from
 
 
 def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeProducersRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -88,7 +89,7 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
             pos = skip_tags(buf, pos - 1)
         return DescribeProducersRequest(topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeProducersRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeProducersRequest, version, buf, start, pos) from None
 
 
 def encode_describe_producers_request_v0(msg: DescribeProducersRequest, out: bytearray, version: int = 0) -> None:
@@ -123,6 +124,7 @@ def encode_describe_producers_request_v0(msg: DescribeProducersRequest, out: byt
 
 
 def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeProducersResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -208,7 +210,7 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
             pos = skip_tags(buf, pos - 1)
         return DescribeProducersResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeProducersResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeProducersResponse, version, buf, start, pos) from None
 
 
 def encode_describe_producers_response_v0(msg: DescribeProducersResponse, out: bytearray, version: int = 0) -> None:

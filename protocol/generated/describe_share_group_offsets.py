@@ -53,6 +53,7 @@ unpack_iqiqhB = Struct(">iqiqhB").unpack_from
 
 
 def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeShareGroupOffsetsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -126,7 +127,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
             pos = skip_tags(buf, pos - 1)
         return DescribeShareGroupOffsetsRequest(groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeShareGroupOffsetsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeShareGroupOffsetsRequest, version, buf, start, pos) from None
 
 
 decode_describe_share_group_offsets_request_v1 = at_version(decode_describe_share_group_offsets_request_v0, 1)
@@ -185,6 +186,7 @@ encode_describe_share_group_offsets_request_v1 = at_version(encode_describe_shar
 
 
 def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeShareGroupOffsetsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -289,10 +291,11 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
             pos = skip_tags(buf, pos - 1)
         return DescribeShareGroupOffsetsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeShareGroupOffsetsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeShareGroupOffsetsResponse, version, buf, start, pos) from None
 
 
 def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeShareGroupOffsetsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -397,7 +400,7 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
             pos = skip_tags(buf, pos - 1)
         return DescribeShareGroupOffsetsResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeShareGroupOffsetsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeShareGroupOffsetsResponse, version, buf, start, pos) from None
 
 
 def encode_describe_share_group_offsets_response_v0(msg: DescribeShareGroupOffsetsResponse, out: bytearray, version: int = 0) -> None:

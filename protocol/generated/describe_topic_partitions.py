@@ -51,6 +51,7 @@ unpack_ib = Struct(">ib").unpack_from
 
 
 def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeTopicPartitionsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -102,7 +103,7 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
             pos = skip_tags(buf, pos - 1)
         return DescribeTopicPartitionsRequest(topics, response_partition_limit, cursor), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeTopicPartitionsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeTopicPartitionsRequest, version, buf, start, pos) from None
 
 
 def encode_describe_topic_partitions_request_v0(msg: DescribeTopicPartitionsRequest, out: bytearray, version: int = 0) -> None:
@@ -143,6 +144,7 @@ def encode_describe_topic_partitions_request_v0(msg: DescribeTopicPartitionsRequ
 
 
 def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeTopicPartitionsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -276,7 +278,7 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
             pos = skip_tags(buf, pos - 1)
         return DescribeTopicPartitionsResponse(throttle_time_ms, topics, next_cursor), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeTopicPartitionsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeTopicPartitionsResponse, version, buf, start, pos) from None
 
 
 def encode_describe_topic_partitions_response_v0(msg: DescribeTopicPartitionsResponse, out: bytearray, version: int = 0) -> None:

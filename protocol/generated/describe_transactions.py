@@ -39,6 +39,7 @@ unpack_iqqhB = Struct(">iqqhB").unpack_from
 
 
 def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeTransactionsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -69,7 +70,7 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
             pos = skip_tags(buf, pos - 1)
         return DescribeTransactionsRequest(transactional_ids), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeTransactionsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeTransactionsRequest, version, buf, start, pos) from None
 
 
 def encode_describe_transactions_request_v0(msg: DescribeTransactionsRequest, out: bytearray, version: int = 0) -> None:
@@ -96,6 +97,7 @@ def encode_describe_transactions_request_v0(msg: DescribeTransactionsRequest, ou
 
 
 def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeTransactionsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -176,7 +178,7 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return DescribeTransactionsResponse(throttle_time_ms, transaction_states), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeTransactionsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeTransactionsResponse, version, buf, start, pos) from None
 
 
 def encode_describe_transactions_response_v0(msg: DescribeTransactionsResponse, out: bytearray, version: int = 0) -> None:

@@ -41,6 +41,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeUserScramCredentialsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -76,7 +77,7 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
             pos = skip_tags(buf, pos - 1)
         return DescribeUserScramCredentialsRequest(users), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeUserScramCredentialsRequest", version, buf, pos) from None
+        raise decode_failure(error, DescribeUserScramCredentialsRequest, version, buf, start, pos) from None
 
 
 def encode_describe_user_scram_credentials_request_v0(msg: DescribeUserScramCredentialsRequest, out: bytearray, version: int = 0) -> None:
@@ -107,6 +108,7 @@ def encode_describe_user_scram_credentials_request_v0(msg: DescribeUserScramCred
 
 
 def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeUserScramCredentialsResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -184,7 +186,7 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
             pos = skip_tags(buf, pos - 1)
         return DescribeUserScramCredentialsResponse(throttle_time_ms, error_code, error_message, results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DescribeUserScramCredentialsResponse", version, buf, pos) from None
+        raise decode_failure(error, DescribeUserScramCredentialsResponse, version, buf, start, pos) from None
 
 
 def encode_describe_user_scram_credentials_response_v0(msg: DescribeUserScramCredentialsResponse, out: bytearray, version: int = 0) -> None:

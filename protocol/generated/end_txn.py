@@ -35,6 +35,7 @@ unpack_qhzB = Struct(">qh?B").unpack_from
 
 
 def decode_end_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[EndTxnRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -45,7 +46,7 @@ def decode_end_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[E
         pos += 11
         return EndTxnRequest(transactional_id, producer_id, producer_epoch, committed), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "EndTxnRequest", version, buf, pos) from None
+        raise decode_failure(error, EndTxnRequest, version, buf, start, pos) from None
 
 
 decode_end_txn_request_v1 = at_version(decode_end_txn_request_v0, 1)
@@ -55,6 +56,7 @@ decode_end_txn_request_v2 = at_version(decode_end_txn_request_v0, 2)
 
 
 def decode_end_txn_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[EndTxnRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -71,7 +73,7 @@ def decode_end_txn_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[E
             pos = skip_tags(buf, pos - 1)
         return EndTxnRequest(transactional_id, producer_id, producer_epoch, committed), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "EndTxnRequest", version, buf, pos) from None
+        raise decode_failure(error, EndTxnRequest, version, buf, start, pos) from None
 
 
 decode_end_txn_request_v4 = at_version(decode_end_txn_request_v3, 4)
@@ -121,13 +123,14 @@ encode_end_txn_request_v5 = at_version(encode_end_txn_request_v3, 5)
 
 
 def decode_end_txn_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[EndTxnResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
         return EndTxnResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "EndTxnResponse", version, buf, pos) from None
+        raise decode_failure(error, EndTxnResponse, version, buf, start, pos) from None
 
 
 decode_end_txn_response_v1 = at_version(decode_end_txn_response_v0, 1)
@@ -137,6 +140,7 @@ decode_end_txn_response_v2 = at_version(decode_end_txn_response_v0, 2)
 
 
 def decode_end_txn_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[EndTxnResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -145,13 +149,14 @@ def decode_end_txn_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[
             pos = skip_tags(buf, pos - 1)
         return EndTxnResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "EndTxnResponse", version, buf, pos) from None
+        raise decode_failure(error, EndTxnResponse, version, buf, start, pos) from None
 
 
 decode_end_txn_response_v4 = at_version(decode_end_txn_response_v3, 4)
 
 
 def decode_end_txn_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[EndTxnResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, producer_id, producer_epoch, n = unpack_ihqhB(buf, pos)
@@ -160,7 +165,7 @@ def decode_end_txn_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[
             pos = skip_tags(buf, pos - 1)
         return EndTxnResponse(throttle_time_ms, error_code, producer_id, producer_epoch), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "EndTxnResponse", version, buf, pos) from None
+        raise decode_failure(error, EndTxnResponse, version, buf, start, pos) from None
 
 
 def encode_end_txn_response_v0(msg: EndTxnResponse, out: bytearray, version: int = 0) -> None:

@@ -101,6 +101,7 @@ unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
@@ -132,10 +133,11 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
             raise IndexError
         return FetchRequest(None, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, 0, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
@@ -167,13 +169,14 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
             raise IndexError
         return FetchRequest(None, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, 0, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 decode_fetch_request_v6 = at_version(decode_fetch_request_v5, 6)
 
 
 def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
@@ -229,13 +232,14 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             raise IndexError
         return FetchRequest(None, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 decode_fetch_request_v8 = at_version(decode_fetch_request_v7, 8)
 
 
 def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
@@ -291,13 +295,14 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             raise IndexError
         return FetchRequest(None, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 decode_fetch_request_v10 = at_version(decode_fetch_request_v9, 10)
 
 
 def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
@@ -357,10 +362,11 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             raise IndexError
         return FetchRequest(None, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiiB(buf, pos)
@@ -486,10 +492,11 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                     raise BadField("tagged fields", "a size is not that of its content")
         return FetchRequest(cluster_id, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiiB(buf, pos)
@@ -599,13 +606,14 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                     raise BadField("tagged fields", "a size is not that of its content")
         return FetchRequest(cluster_id, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 decode_fetch_request_v14 = at_version(decode_fetch_request_v13, 14)
 
 
 def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
@@ -722,13 +730,14 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                     raise BadField("tagged fields", "a size is not that of its content")
         return FetchRequest(cluster_id, -1, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 decode_fetch_request_v16 = at_version(decode_fetch_request_v15, 16)
 
 
 def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
@@ -855,10 +864,11 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                     raise BadField("tagged fields", "a size is not that of its content")
         return FetchRequest(cluster_id, -1, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[FetchRequest, int]:
+    start = pos
     n: int
     try:
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
@@ -989,7 +999,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                     raise BadField("tagged fields", "a size is not that of its content")
         return FetchRequest(cluster_id, -1, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchRequest", version, buf, pos) from None
+        raise decode_failure(error, FetchRequest, version, buf, start, pos) from None
 
 
 def encode_fetch_request_v4(msg: FetchRequest, out: bytearray, version: int = 4) -> None:
@@ -1562,6 +1572,7 @@ def encode_fetch_request_v18(msg: FetchRequest, out: bytearray, version: int = 1
 
 
 def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -1612,10 +1623,11 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
             raise IndexError
         return FetchResponse(throttle_time_ms, 0, 0, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchResponse", version, buf, pos) from None
+        raise decode_failure(error, FetchResponse, version, buf, start, pos) from None
 
 
 def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[FetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -1666,13 +1678,14 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
             raise IndexError
         return FetchResponse(throttle_time_ms, 0, 0, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchResponse", version, buf, pos) from None
+        raise decode_failure(error, FetchResponse, version, buf, start, pos) from None
 
 
 decode_fetch_response_v6 = at_version(decode_fetch_response_v5, 6)
 
 
 def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[FetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihii(buf, pos)
@@ -1723,7 +1736,7 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
             raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchResponse", version, buf, pos) from None
+        raise decode_failure(error, FetchResponse, version, buf, start, pos) from None
 
 
 decode_fetch_response_v8 = at_version(decode_fetch_response_v7, 8)
@@ -1736,6 +1749,7 @@ decode_fetch_response_v10 = at_version(decode_fetch_response_v7, 10)
 
 
 def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[FetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihii(buf, pos)
@@ -1786,10 +1800,11 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
             raise IndexError
         return FetchResponse(throttle_time_ms, error_code, session_id, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchResponse", version, buf, pos) from None
+        raise decode_failure(error, FetchResponse, version, buf, start, pos) from None
 
 
 def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[FetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
@@ -1908,10 +1923,11 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
             pos = skip_tags(buf, pos - 1)
         return FetchResponse(throttle_time_ms, error_code, session_id, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchResponse", version, buf, pos) from None
+        raise decode_failure(error, FetchResponse, version, buf, start, pos) from None
 
 
 def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[FetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
@@ -2022,7 +2038,7 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
             pos = skip_tags(buf, pos - 1)
         return FetchResponse(throttle_time_ms, error_code, session_id, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchResponse", version, buf, pos) from None
+        raise decode_failure(error, FetchResponse, version, buf, start, pos) from None
 
 
 decode_fetch_response_v14 = at_version(decode_fetch_response_v13, 14)
@@ -2032,6 +2048,7 @@ decode_fetch_response_v15 = at_version(decode_fetch_response_v13, 15)
 
 
 def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[FetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
@@ -2190,7 +2207,7 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                     raise BadField("tagged fields", "a size is not that of its content")
         return FetchResponse(throttle_time_ms, error_code, session_id, responses, node_endpoints), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FetchResponse", version, buf, pos) from None
+        raise decode_failure(error, FetchResponse, version, buf, start, pos) from None
 
 
 decode_fetch_response_v17 = at_version(decode_fetch_response_v16, 17)

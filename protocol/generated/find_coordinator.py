@@ -47,6 +47,7 @@ unpack_ihh = Struct(">ihh").unpack_from
 
 
 def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -57,10 +58,11 @@ def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -
             raise IndexError
         return FindCoordinatorRequest(key), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", version, buf, pos) from None
+        raise decode_failure(error, FindCoordinatorRequest, version, buf, start, pos) from None
 
 
 def decode_find_coordinator_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[FindCoordinatorRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -71,13 +73,14 @@ def decode_find_coordinator_request_v1(buf: bytes, pos: int, version: int = 1) -
         pos += 1
         return FindCoordinatorRequest(key, key_type), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", version, buf, pos) from None
+        raise decode_failure(error, FindCoordinatorRequest, version, buf, start, pos) from None
 
 
 decode_find_coordinator_request_v2 = at_version(decode_find_coordinator_request_v1, 2)
 
 
 def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[FindCoordinatorRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -94,10 +97,11 @@ def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -
             pos = skip_tags(buf, pos - 1)
         return FindCoordinatorRequest(key, key_type), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", version, buf, pos) from None
+        raise decode_failure(error, FindCoordinatorRequest, version, buf, start, pos) from None
 
 
 def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FindCoordinatorRequest, int]:
+    start = pos
     n: int
     try:
         key_type, n = unpack_bB(buf, pos)
@@ -128,7 +132,7 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
             pos = skip_tags(buf, pos - 1)
         return FindCoordinatorRequest("", key_type, coordinator_keys), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorRequest", version, buf, pos) from None
+        raise decode_failure(error, FindCoordinatorRequest, version, buf, start, pos) from None
 
 
 decode_find_coordinator_request_v5 = at_version(decode_find_coordinator_request_v4, 5)
@@ -220,6 +224,7 @@ encode_find_coordinator_request_v6 = at_version(encode_find_coordinator_request_
 
 
 def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorResponse, int]:
+    start = pos
     n: int
     try:
         error_code, node_id, n = unpack_hih(buf, pos)
@@ -230,10 +235,11 @@ def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) 
         pos += 4
         return FindCoordinatorResponse(0, error_code, "", node_id, host, port), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", version, buf, pos) from None
+        raise decode_failure(error, FindCoordinatorResponse, version, buf, start, pos) from None
 
 
 def decode_find_coordinator_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[FindCoordinatorResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -251,13 +257,14 @@ def decode_find_coordinator_response_v1(buf: bytes, pos: int, version: int = 1) 
         pos += 4
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", version, buf, pos) from None
+        raise decode_failure(error, FindCoordinatorResponse, version, buf, start, pos) from None
 
 
 decode_find_coordinator_response_v2 = at_version(decode_find_coordinator_response_v1, 2)
 
 
 def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[FindCoordinatorResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -284,10 +291,11 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
             pos = skip_tags(buf, pos - 1)
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", version, buf, pos) from None
+        raise decode_failure(error, FindCoordinatorResponse, version, buf, start, pos) from None
 
 
 def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FindCoordinatorResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -340,7 +348,7 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
             pos = skip_tags(buf, pos - 1)
         return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "FindCoordinatorResponse", version, buf, pos) from None
+        raise decode_failure(error, FindCoordinatorResponse, version, buf, start, pos) from None
 
 
 decode_find_coordinator_response_v5 = at_version(decode_find_coordinator_response_v4, 5)

@@ -64,6 +64,7 @@ unpack_qq = Struct(">qq").unpack_from
 
 
 def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -78,7 +79,7 @@ def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -
         pos += 4
         return LegacyOffsetCommitKey(group, topic, partition), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LegacyOffsetCommitKey", version, buf, pos) from None
+        raise decode_failure(error, LegacyOffsetCommitKey, version, buf, start, pos) from None
 
 
 def encode_legacy_offset_commit_key_v0(msg: LegacyOffsetCommitKey, out: bytearray, version: int = 0) -> None:
@@ -97,6 +98,7 @@ def encode_legacy_offset_commit_key_v0(msg: LegacyOffsetCommitKey, out: bytearra
 
 
 def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitValue, int]:
+    start = pos
     n: int
     try:
         offset, n = unpack_qh(buf, pos)
@@ -107,7 +109,7 @@ def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0)
         pos += 8
         return LegacyOffsetCommitValue(offset, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LegacyOffsetCommitValue", version, buf, pos) from None
+        raise decode_failure(error, LegacyOffsetCommitValue, version, buf, start, pos) from None
 
 
 def encode_legacy_offset_commit_value_v0(msg: LegacyOffsetCommitValue, out: bytearray, version: int = 0) -> None:
@@ -123,6 +125,7 @@ def encode_legacy_offset_commit_value_v0(msg: LegacyOffsetCommitValue, out: byte
 
 
 def decode_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetCommitKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -137,7 +140,7 @@ def decode_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple
         pos += 4
         return OffsetCommitKey(group, topic, partition), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitKey", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitKey, version, buf, start, pos) from None
 
 
 def encode_offset_commit_key_v0(msg: OffsetCommitKey, out: bytearray, version: int = 0) -> None:
@@ -156,6 +159,7 @@ def encode_offset_commit_key_v0(msg: OffsetCommitKey, out: bytearray, version: i
 
 
 def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetCommitValue, int]:
+    start = pos
     n: int
     try:
         offset, n = unpack_qh(buf, pos)
@@ -166,10 +170,11 @@ def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tup
         pos += 8
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitValue, version, buf, start, pos) from None
 
 
 def decode_offset_commit_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetCommitValue, int]:
+    start = pos
     n: int
     try:
         offset, n = unpack_qh(buf, pos)
@@ -180,13 +185,14 @@ def decode_offset_commit_value_v1(buf: bytes, pos: int, version: int = 1) -> tup
         pos += 16
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp, expire_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitValue, version, buf, start, pos) from None
 
 
 decode_offset_commit_value_v2 = at_version(decode_offset_commit_value_v0, 2)
 
 
 def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetCommitValue, int]:
+    start = pos
     n: int
     try:
         offset, leader_epoch, n = unpack_qih(buf, pos)
@@ -197,10 +203,11 @@ def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tup
         pos += 8
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitValue, version, buf, start, pos) from None
 
 
 def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tuple[OffsetCommitValue, int]:
+    start = pos
     n: int
     try:
         offset, leader_epoch, n = unpack_qiB(buf, pos)
@@ -232,7 +239,7 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tup
                     raise BadField("tagged fields", "a size is not that of its content")
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp, -1, topic_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitValue", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitValue, version, buf, start, pos) from None
 
 
 def encode_offset_commit_value_v0(msg: OffsetCommitValue, out: bytearray, version: int = 0) -> None:
@@ -301,6 +308,7 @@ def encode_offset_commit_value_v4(msg: OffsetCommitValue, out: bytearray, versio
 
 
 def decode_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[GroupMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -311,7 +319,7 @@ def decode_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tupl
             raise IndexError
         return GroupMetadataKey(group), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, GroupMetadataKey, version, buf, start, pos) from None
 
 
 def encode_group_metadata_key_v0(msg: GroupMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -326,6 +334,7 @@ def encode_group_metadata_key_v0(msg: GroupMetadataKey, out: bytearray, version:
 
 
 def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[GroupMetadataValue, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -381,10 +390,11 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, GroupMetadataValue, version, buf, start, pos) from None
 
 
 def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[GroupMetadataValue, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -440,10 +450,11 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, GroupMetadataValue, version, buf, start, pos) from None
 
 
 def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tuple[GroupMetadataValue, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -499,10 +510,11 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, GroupMetadataValue, version, buf, start, pos) from None
 
 
 def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tuple[GroupMetadataValue, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -565,10 +577,11 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, GroupMetadataValue, version, buf, start, pos) from None
 
 
 def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tuple[GroupMetadataValue, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -673,7 +686,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             pos = skip_tags(buf, pos - 1)
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "GroupMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, GroupMetadataValue, version, buf, start, pos) from None
 
 
 def encode_group_metadata_value_v0(msg: GroupMetadataValue, out: bytearray, version: int = 0) -> None:

@@ -19,6 +19,7 @@ unpack_iB = Struct(">iB").unpack_from
 
 
 def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[RequestHeader, int]:
+    start = pos
     n: int
     try:
         client_id: str | None
@@ -32,10 +33,11 @@ def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[Re
             raise IndexError
         return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "RequestHeader", version, buf, pos) from None
+        raise decode_failure(error, RequestHeader, version, buf, start, pos) from None
 
 
 def decode_request_header_v2(buf: bytes, pos: int, version: int = 2) -> tuple[RequestHeader, int]:
+    start = pos
     n: int
     try:
         client_id: str | None
@@ -51,7 +53,7 @@ def decode_request_header_v2(buf: bytes, pos: int, version: int = 2) -> tuple[Re
             pos = skip_tags(buf, pos - 1)
         return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "RequestHeader", version, buf, pos) from None
+        raise decode_failure(error, RequestHeader, version, buf, start, pos) from None
 
 
 def encode_request_header_v1(msg: RequestHeader, out: bytearray, version: int = 1) -> None:
@@ -88,16 +90,18 @@ def encode_request_header_v2(msg: RequestHeader, out: bytearray, version: int = 
 
 
 def decode_response_header_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ResponseHeader, int]:
+    start = pos
     n: int
     try:
         (correlation_id,) = unpack_i(buf, pos)
         pos += 4
         return ResponseHeader(correlation_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ResponseHeader", version, buf, pos) from None
+        raise decode_failure(error, ResponseHeader, version, buf, start, pos) from None
 
 
 def decode_response_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ResponseHeader, int]:
+    start = pos
     n: int
     try:
         correlation_id, n = unpack_iB(buf, pos)
@@ -106,7 +110,7 @@ def decode_response_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[R
             pos = skip_tags(buf, pos - 1)
         return ResponseHeader(correlation_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ResponseHeader", version, buf, pos) from None
+        raise decode_failure(error, ResponseHeader, version, buf, start, pos) from None
 
 
 def encode_response_header_v0(msg: ResponseHeader, out: bytearray, version: int = 0) -> None:

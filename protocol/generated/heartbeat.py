@@ -33,6 +33,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[HeartbeatRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -47,7 +48,7 @@ def decode_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatRequest", version, buf, pos) from None
+        raise decode_failure(error, HeartbeatRequest, version, buf, start, pos) from None
 
 
 decode_heartbeat_request_v1 = at_version(decode_heartbeat_request_v0, 1)
@@ -57,6 +58,7 @@ decode_heartbeat_request_v2 = at_version(decode_heartbeat_request_v0, 2)
 
 
 def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[HeartbeatRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -78,10 +80,11 @@ def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatRequest", version, buf, pos) from None
+        raise decode_failure(error, HeartbeatRequest, version, buf, start, pos) from None
 
 
 def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[HeartbeatRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -116,7 +119,7 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             pos = skip_tags(buf, pos - 1)
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatRequest", version, buf, pos) from None
+        raise decode_failure(error, HeartbeatRequest, version, buf, start, pos) from None
 
 
 def encode_heartbeat_request_v0(msg: HeartbeatRequest, out: bytearray, version: int = 0) -> None:
@@ -199,23 +202,25 @@ def encode_heartbeat_request_v4(msg: HeartbeatRequest, out: bytearray, version: 
 
 
 def decode_heartbeat_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[HeartbeatResponse, int]:
+    start = pos
     n: int
     try:
         (error_code,) = unpack_h(buf, pos)
         pos += 2
         return HeartbeatResponse(0, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatResponse", version, buf, pos) from None
+        raise decode_failure(error, HeartbeatResponse, version, buf, start, pos) from None
 
 
 def decode_heartbeat_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[HeartbeatResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
         return HeartbeatResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatResponse", version, buf, pos) from None
+        raise decode_failure(error, HeartbeatResponse, version, buf, start, pos) from None
 
 
 decode_heartbeat_response_v2 = at_version(decode_heartbeat_response_v1, 2)
@@ -225,6 +230,7 @@ decode_heartbeat_response_v3 = at_version(decode_heartbeat_response_v1, 3)
 
 
 def decode_heartbeat_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[HeartbeatResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -233,7 +239,7 @@ def decode_heartbeat_response_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             pos = skip_tags(buf, pos - 1)
         return HeartbeatResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "HeartbeatResponse", version, buf, pos) from None
+        raise decode_failure(error, HeartbeatResponse, version, buf, start, pos) from None
 
 
 def encode_heartbeat_response_v0(msg: HeartbeatResponse, out: bytearray, version: int = 0) -> None:

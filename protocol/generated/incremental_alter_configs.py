@@ -52,6 +52,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[IncrementalAlterConfigsRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -95,10 +96,11 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
         pos += 1
         return IncrementalAlterConfigsRequest(resources, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "IncrementalAlterConfigsRequest", version, buf, pos) from None
+        raise decode_failure(error, IncrementalAlterConfigsRequest, version, buf, start, pos) from None
 
 
 def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[IncrementalAlterConfigsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -169,7 +171,7 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
             pos = skip_tags(buf, pos - 1)
         return IncrementalAlterConfigsRequest(resources, validate_only), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "IncrementalAlterConfigsRequest", version, buf, pos) from None
+        raise decode_failure(error, IncrementalAlterConfigsRequest, version, buf, start, pos) from None
 
 
 def encode_incremental_alter_configs_request_v0(msg: IncrementalAlterConfigsRequest, out: bytearray, version: int = 0) -> None:
@@ -254,6 +256,7 @@ def encode_incremental_alter_configs_request_v1(msg: IncrementalAlterConfigsRequ
 
 
 def decode_incremental_alter_configs_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[IncrementalAlterConfigsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -282,10 +285,11 @@ def decode_incremental_alter_configs_response_v0(buf: bytes, pos: int, version: 
             raise IndexError
         return IncrementalAlterConfigsResponse(throttle_time_ms, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "IncrementalAlterConfigsResponse", version, buf, pos) from None
+        raise decode_failure(error, IncrementalAlterConfigsResponse, version, buf, start, pos) from None
 
 
 def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[IncrementalAlterConfigsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -330,7 +334,7 @@ def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: 
             pos = skip_tags(buf, pos - 1)
         return IncrementalAlterConfigsResponse(throttle_time_ms, responses), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "IncrementalAlterConfigsResponse", version, buf, pos) from None
+        raise decode_failure(error, IncrementalAlterConfigsResponse, version, buf, start, pos) from None
 
 
 def encode_incremental_alter_configs_response_v0(msg: IncrementalAlterConfigsResponse, out: bytearray, version: int = 0) -> None:

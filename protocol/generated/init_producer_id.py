@@ -39,6 +39,7 @@ unpack_iqhB = Struct(">iqhB").unpack_from
 
 
 def decode_init_producer_id_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[InitProducerIdRequest, int]:
+    start = pos
     n: int
     try:
         transactional_id: str | None
@@ -52,13 +53,14 @@ def decode_init_producer_id_request_v0(buf: bytes, pos: int, version: int = 0) -
         pos += 4
         return InitProducerIdRequest(transactional_id, transaction_timeout_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitProducerIdRequest", version, buf, pos) from None
+        raise decode_failure(error, InitProducerIdRequest, version, buf, start, pos) from None
 
 
 decode_init_producer_id_request_v1 = at_version(decode_init_producer_id_request_v0, 1)
 
 
 def decode_init_producer_id_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[InitProducerIdRequest, int]:
+    start = pos
     n: int
     try:
         transactional_id: str | None
@@ -77,10 +79,11 @@ def decode_init_producer_id_request_v2(buf: bytes, pos: int, version: int = 2) -
             pos = skip_tags(buf, pos - 1)
         return InitProducerIdRequest(transactional_id, transaction_timeout_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitProducerIdRequest", version, buf, pos) from None
+        raise decode_failure(error, InitProducerIdRequest, version, buf, start, pos) from None
 
 
 def decode_init_producer_id_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[InitProducerIdRequest, int]:
+    start = pos
     n: int
     try:
         transactional_id: str | None
@@ -99,7 +102,7 @@ def decode_init_producer_id_request_v3(buf: bytes, pos: int, version: int = 3) -
             pos = skip_tags(buf, pos - 1)
         return InitProducerIdRequest(transactional_id, transaction_timeout_ms, producer_id, producer_epoch), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitProducerIdRequest", version, buf, pos) from None
+        raise decode_failure(error, InitProducerIdRequest, version, buf, start, pos) from None
 
 
 decode_init_producer_id_request_v4 = at_version(decode_init_producer_id_request_v3, 4)
@@ -109,6 +112,7 @@ decode_init_producer_id_request_v5 = at_version(decode_init_producer_id_request_
 
 
 def decode_init_producer_id_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[InitProducerIdRequest, int]:
+    start = pos
     n: int
     try:
         transactional_id: str | None
@@ -127,7 +131,7 @@ def decode_init_producer_id_request_v6(buf: bytes, pos: int, version: int = 6) -
             pos = skip_tags(buf, pos - 1)
         return InitProducerIdRequest(transactional_id, transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitProducerIdRequest", version, buf, pos) from None
+        raise decode_failure(error, InitProducerIdRequest, version, buf, start, pos) from None
 
 
 def encode_init_producer_id_request_v0(msg: InitProducerIdRequest, out: bytearray, version: int = 0) -> None:
@@ -237,19 +241,21 @@ def encode_init_producer_id_request_v6(msg: InitProducerIdRequest, out: bytearra
 
 
 def decode_init_producer_id_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[InitProducerIdResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, producer_id, producer_epoch = unpack_ihqh(buf, pos)
         pos += 16
         return InitProducerIdResponse(throttle_time_ms, error_code, producer_id, producer_epoch), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitProducerIdResponse", version, buf, pos) from None
+        raise decode_failure(error, InitProducerIdResponse, version, buf, start, pos) from None
 
 
 decode_init_producer_id_response_v1 = at_version(decode_init_producer_id_response_v0, 1)
 
 
 def decode_init_producer_id_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[InitProducerIdResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, producer_id, producer_epoch, n = unpack_ihqhB(buf, pos)
@@ -258,7 +264,7 @@ def decode_init_producer_id_response_v2(buf: bytes, pos: int, version: int = 2) 
             pos = skip_tags(buf, pos - 1)
         return InitProducerIdResponse(throttle_time_ms, error_code, producer_id, producer_epoch), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitProducerIdResponse", version, buf, pos) from None
+        raise decode_failure(error, InitProducerIdResponse, version, buf, start, pos) from None
 
 
 decode_init_producer_id_response_v3 = at_version(decode_init_producer_id_response_v2, 3)
@@ -271,6 +277,7 @@ decode_init_producer_id_response_v5 = at_version(decode_init_producer_id_respons
 
 
 def decode_init_producer_id_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[InitProducerIdResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id, ongoing_txn_producer_epoch, n = unpack_ihqhqhB(buf, pos)
@@ -279,7 +286,7 @@ def decode_init_producer_id_response_v6(buf: bytes, pos: int, version: int = 6) 
             pos = skip_tags(buf, pos - 1)
         return InitProducerIdResponse(throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id, ongoing_txn_producer_epoch), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitProducerIdResponse", version, buf, pos) from None
+        raise decode_failure(error, InitProducerIdResponse, version, buf, start, pos) from None
 
 
 def encode_init_producer_id_response_v0(msg: InitProducerIdResponse, out: bytearray, version: int = 0) -> None:

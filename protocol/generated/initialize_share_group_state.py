@@ -44,6 +44,7 @@ unpack_iiqB = Struct(">iiqB").unpack_from
 
 
 def decode_initialize_share_group_state_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[InitializeShareGroupStateRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -101,7 +102,7 @@ def decode_initialize_share_group_state_request_v0(buf: bytes, pos: int, version
             pos = skip_tags(buf, pos - 1)
         return InitializeShareGroupStateRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitializeShareGroupStateRequest", version, buf, pos) from None
+        raise decode_failure(error, InitializeShareGroupStateRequest, version, buf, start, pos) from None
 
 
 def encode_initialize_share_group_state_request_v0(msg: InitializeShareGroupStateRequest, out: bytearray, version: int = 0) -> None:
@@ -139,6 +140,7 @@ def encode_initialize_share_group_state_request_v0(msg: InitializeShareGroupStat
 
 
 def decode_initialize_share_group_state_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[InitializeShareGroupStateResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -199,7 +201,7 @@ def decode_initialize_share_group_state_response_v0(buf: bytes, pos: int, versio
             pos = skip_tags(buf, pos - 1)
         return InitializeShareGroupStateResponse(results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "InitializeShareGroupStateResponse", version, buf, pos) from None
+        raise decode_failure(error, InitializeShareGroupStateResponse, version, buf, start, pos) from None
 
 
 def encode_initialize_share_group_state_response_v0(msg: InitializeShareGroupStateResponse, out: bytearray, version: int = 0) -> None:

@@ -48,6 +48,7 @@ unpack_iih = Struct(">iih").unpack_from
 
 
 def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -85,10 +86,11 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, -1, member_id, None, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupRequest, version, buf, start, pos) from None
 
 
 def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[JoinGroupRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -126,7 +128,7 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupRequest, version, buf, start, pos) from None
 
 
 decode_join_group_request_v2 = at_version(decode_join_group_request_v1, 2)
@@ -139,6 +141,7 @@ decode_join_group_request_v4 = at_version(decode_join_group_request_v1, 4)
 
 
 def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[JoinGroupRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -183,10 +186,11 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupRequest, version, buf, start, pos) from None
 
 
 def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[JoinGroupRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -263,13 +267,14 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             pos = skip_tags(buf, pos - 1)
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupRequest, version, buf, start, pos) from None
 
 
 decode_join_group_request_v7 = at_version(decode_join_group_request_v6, 7)
 
 
 def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[JoinGroupRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -356,7 +361,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             pos = skip_tags(buf, pos - 1)
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, reason), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupRequest, version, buf, start, pos) from None
 
 
 decode_join_group_request_v9 = at_version(decode_join_group_request_v8, 9)
@@ -607,6 +612,7 @@ encode_join_group_request_v9 = at_version(encode_join_group_request_v8, 9)
 
 
 def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupResponse, int]:
+    start = pos
     n: int
     try:
         error_code, generation_id, n = unpack_hih(buf, pos)
@@ -644,13 +650,14 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
             raise IndexError
         return JoinGroupResponse(0, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupResponse, version, buf, start, pos) from None
 
 
 decode_join_group_response_v1 = at_version(decode_join_group_response_v0, 1)
 
 
 def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[JoinGroupResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
@@ -688,7 +695,7 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
             raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupResponse, version, buf, start, pos) from None
 
 
 decode_join_group_response_v3 = at_version(decode_join_group_response_v2, 3)
@@ -698,6 +705,7 @@ decode_join_group_response_v4 = at_version(decode_join_group_response_v2, 4)
 
 
 def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[JoinGroupResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
@@ -742,10 +750,11 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupResponse, version, buf, start, pos) from None
 
 
 def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[JoinGroupResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
@@ -822,10 +831,11 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             pos = skip_tags(buf, pos - 1)
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupResponse, version, buf, start, pos) from None
 
 
 def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[JoinGroupResponse, int]:
+    start = pos
     n: int
     try:
         protocol_type: str | None
@@ -914,13 +924,14 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             pos = skip_tags(buf, pos - 1)
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, False, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupResponse, version, buf, start, pos) from None
 
 
 decode_join_group_response_v8 = at_version(decode_join_group_response_v7, 8)
 
 
 def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[JoinGroupResponse, int]:
+    start = pos
     n: int
     try:
         protocol_type: str | None
@@ -1009,7 +1020,7 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             pos = skip_tags(buf, pos - 1)
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, skip_assignment, member_id, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "JoinGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, JoinGroupResponse, version, buf, start, pos) from None
 
 
 def encode_join_group_response_v0(msg: JoinGroupResponse, out: bytearray, version: int = 0) -> None:

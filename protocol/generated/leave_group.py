@@ -39,6 +39,7 @@ unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_leave_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LeaveGroupRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -53,7 +54,7 @@ def decode_leave_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tup
             raise IndexError
         return LeaveGroupRequest(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, LeaveGroupRequest, version, buf, start, pos) from None
 
 
 decode_leave_group_request_v1 = at_version(decode_leave_group_request_v0, 1)
@@ -63,6 +64,7 @@ decode_leave_group_request_v2 = at_version(decode_leave_group_request_v0, 2)
 
 
 def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[LeaveGroupRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -95,10 +97,11 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
             raise IndexError
         return LeaveGroupRequest(group_id, "", members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, LeaveGroupRequest, version, buf, start, pos) from None
 
 
 def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[LeaveGroupRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -151,10 +154,11 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             pos = skip_tags(buf, pos - 1)
         return LeaveGroupRequest(group_id, "", members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, LeaveGroupRequest, version, buf, start, pos) from None
 
 
 def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[LeaveGroupRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -217,7 +221,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             pos = skip_tags(buf, pos - 1)
         return LeaveGroupRequest(group_id, "", members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, LeaveGroupRequest, version, buf, start, pos) from None
 
 
 def encode_leave_group_request_v0(msg: LeaveGroupRequest, out: bytearray, version: int = 0) -> None:
@@ -369,29 +373,32 @@ def encode_leave_group_request_v5(msg: LeaveGroupRequest, out: bytearray, versio
 
 
 def decode_leave_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LeaveGroupResponse, int]:
+    start = pos
     n: int
     try:
         (error_code,) = unpack_h(buf, pos)
         pos += 2
         return LeaveGroupResponse(0, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, LeaveGroupResponse, version, buf, start, pos) from None
 
 
 def decode_leave_group_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[LeaveGroupResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code = unpack_ih(buf, pos)
         pos += 6
         return LeaveGroupResponse(throttle_time_ms, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, LeaveGroupResponse, version, buf, start, pos) from None
 
 
 decode_leave_group_response_v2 = at_version(decode_leave_group_response_v1, 2)
 
 
 def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[LeaveGroupResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
@@ -422,10 +429,11 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
             raise IndexError
         return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, LeaveGroupResponse, version, buf, start, pos) from None
 
 
 def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[LeaveGroupResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -470,7 +478,7 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
             pos = skip_tags(buf, pos - 1)
         return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "LeaveGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, LeaveGroupResponse, version, buf, start, pos) from None
 
 
 decode_leave_group_response_v5 = at_version(decode_leave_group_response_v4, 5)

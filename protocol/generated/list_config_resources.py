@@ -33,6 +33,7 @@ unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_list_config_resources_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListConfigResourcesRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -41,10 +42,11 @@ def decode_list_config_resources_request_v0(buf: bytes, pos: int, version: int =
             pos = skip_tags(buf, pos - 1)
         return ListConfigResourcesRequest(), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListConfigResourcesRequest", version, buf, pos) from None
+        raise decode_failure(error, ListConfigResourcesRequest, version, buf, start, pos) from None
 
 
 def decode_list_config_resources_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListConfigResourcesRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -65,7 +67,7 @@ def decode_list_config_resources_request_v1(buf: bytes, pos: int, version: int =
             pos = skip_tags(buf, pos - 1)
         return ListConfigResourcesRequest(resource_types), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListConfigResourcesRequest", version, buf, pos) from None
+        raise decode_failure(error, ListConfigResourcesRequest, version, buf, start, pos) from None
 
 
 def encode_list_config_resources_request_v0(msg: ListConfigResourcesRequest, out: bytearray, version: int = 0) -> None:
@@ -96,6 +98,7 @@ def encode_list_config_resources_request_v1(msg: ListConfigResourcesRequest, out
 
 
 def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListConfigResourcesResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -130,10 +133,11 @@ def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return ListConfigResourcesResponse(throttle_time_ms, error_code, config_resources), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListConfigResourcesResponse", version, buf, pos) from None
+        raise decode_failure(error, ListConfigResourcesResponse, version, buf, start, pos) from None
 
 
 def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListConfigResourcesResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -173,7 +177,7 @@ def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return ListConfigResourcesResponse(throttle_time_ms, error_code, config_resources), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListConfigResourcesResponse", version, buf, pos) from None
+        raise decode_failure(error, ListConfigResourcesResponse, version, buf, start, pos) from None
 
 
 def encode_list_config_resources_response_v0(msg: ListConfigResourcesResponse, out: bytearray, version: int = 0) -> None:

@@ -36,13 +36,14 @@ unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_list_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListGroupsRequest, int]:
+    start = pos
     n: int
     try:
         if pos > len(buf):
             raise IndexError
         return ListGroupsRequest(), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsRequest, version, buf, start, pos) from None
 
 
 decode_list_groups_request_v1 = at_version(decode_list_groups_request_v0, 1)
@@ -52,6 +53,7 @@ decode_list_groups_request_v2 = at_version(decode_list_groups_request_v0, 2)
 
 
 def decode_list_groups_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ListGroupsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -60,10 +62,11 @@ def decode_list_groups_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
             pos = skip_tags(buf, pos - 1)
         return ListGroupsRequest(), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsRequest, version, buf, start, pos) from None
 
 
 def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListGroupsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -94,10 +97,11 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             pos = skip_tags(buf, pos - 1)
         return ListGroupsRequest(states_filter), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsRequest, version, buf, start, pos) from None
 
 
 def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[ListGroupsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -150,7 +154,7 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             pos = skip_tags(buf, pos - 1)
         return ListGroupsRequest(states_filter, types_filter), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsRequest, version, buf, start, pos) from None
 
 
 def encode_list_groups_request_v0(msg: ListGroupsRequest, out: bytearray, version: int = 0) -> None:
@@ -247,6 +251,7 @@ def encode_list_groups_request_v5(msg: ListGroupsRequest, out: bytearray, versio
 
 
 def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListGroupsResponse, int]:
+    start = pos
     n: int
     try:
         error_code, n = unpack_hi(buf, pos)
@@ -272,10 +277,11 @@ def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
             raise IndexError
         return ListGroupsResponse(0, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsResponse, version, buf, start, pos) from None
 
 
 def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
@@ -301,13 +307,14 @@ def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             raise IndexError
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsResponse, version, buf, start, pos) from None
 
 
 decode_list_groups_response_v2 = at_version(decode_list_groups_response_v1, 2)
 
 
 def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ListGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -350,10 +357,11 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
             pos = skip_tags(buf, pos - 1)
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsResponse, version, buf, start, pos) from None
 
 
 def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -404,10 +412,11 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
             pos = skip_tags(buf, pos - 1)
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsResponse, version, buf, start, pos) from None
 
 
 def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[ListGroupsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -466,7 +475,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
             pos = skip_tags(buf, pos - 1)
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListGroupsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListGroupsResponse, version, buf, start, pos) from None
 
 
 def encode_list_groups_response_v0(msg: ListGroupsResponse, out: bytearray, version: int = 0) -> None:

@@ -63,6 +63,7 @@ unpack_iiqB = Struct(">iiqB").unpack_from
 
 
 def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListOffsetsRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, n = unpack_ii(buf, pos)
@@ -94,10 +95,11 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             raise IndexError
         return ListOffsetsRequest(replica_id, 0, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsRequest, version, buf, start, pos) from None
 
 
 def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ListOffsetsRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
@@ -129,13 +131,14 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
             raise IndexError
         return ListOffsetsRequest(replica_id, isolation_level, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsRequest, version, buf, start, pos) from None
 
 
 decode_list_offsets_request_v3 = at_version(decode_list_offsets_request_v2, 3)
 
 
 def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListOffsetsRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
@@ -167,13 +170,14 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
             raise IndexError
         return ListOffsetsRequest(replica_id, isolation_level, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsRequest, version, buf, start, pos) from None
 
 
 decode_list_offsets_request_v5 = at_version(decode_list_offsets_request_v4, 5)
 
 
 def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[ListOffsetsRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, isolation_level, n = unpack_ibB(buf, pos)
@@ -231,7 +235,7 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             pos = skip_tags(buf, pos - 1)
         return ListOffsetsRequest(replica_id, isolation_level, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsRequest, version, buf, start, pos) from None
 
 
 decode_list_offsets_request_v7 = at_version(decode_list_offsets_request_v6, 7)
@@ -244,6 +248,7 @@ decode_list_offsets_request_v9 = at_version(decode_list_offsets_request_v6, 9)
 
 
 def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[ListOffsetsRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, isolation_level, n = unpack_ibB(buf, pos)
@@ -301,7 +306,7 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             pos = skip_tags(buf, pos - 1)
         return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsRequest, version, buf, start, pos) from None
 
 
 decode_list_offsets_request_v11 = at_version(decode_list_offsets_request_v10, 11)
@@ -443,6 +448,7 @@ encode_list_offsets_request_v11 = at_version(encode_list_offsets_request_v10, 11
 
 
 def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListOffsetsResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -474,10 +480,11 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> t
             raise IndexError
         return ListOffsetsResponse(0, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsResponse, version, buf, start, pos) from None
 
 
 def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ListOffsetsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -509,13 +516,14 @@ def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> t
             raise IndexError
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsResponse, version, buf, start, pos) from None
 
 
 decode_list_offsets_response_v3 = at_version(decode_list_offsets_response_v2, 3)
 
 
 def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[ListOffsetsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -547,13 +555,14 @@ def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> t
             raise IndexError
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsResponse, version, buf, start, pos) from None
 
 
 decode_list_offsets_response_v5 = at_version(decode_list_offsets_response_v4, 5)
 
 
 def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[ListOffsetsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -611,7 +620,7 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
             pos = skip_tags(buf, pos - 1)
         return ListOffsetsResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListOffsetsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListOffsetsResponse, version, buf, start, pos) from None
 
 
 decode_list_offsets_response_v7 = at_version(decode_list_offsets_response_v6, 7)

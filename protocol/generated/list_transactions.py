@@ -34,6 +34,7 @@ unpack_qB = Struct(">qB").unpack_from
 
 
 def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListTransactionsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -76,10 +77,11 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
             pos = skip_tags(buf, pos - 1)
         return ListTransactionsRequest(state_filters, producer_id_filters), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListTransactionsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListTransactionsRequest, version, buf, start, pos) from None
 
 
 def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListTransactionsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -122,10 +124,11 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
             pos = skip_tags(buf, pos - 1)
         return ListTransactionsRequest(state_filters, producer_id_filters, duration_filter), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListTransactionsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListTransactionsRequest, version, buf, start, pos) from None
 
 
 def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ListTransactionsRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -178,7 +181,7 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
             pos = skip_tags(buf, pos - 1)
         return ListTransactionsRequest(state_filters, producer_id_filters, duration_filter, transactional_id_pattern), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListTransactionsRequest", version, buf, pos) from None
+        raise decode_failure(error, ListTransactionsRequest, version, buf, start, pos) from None
 
 
 def encode_list_transactions_request_v0(msg: ListTransactionsRequest, out: bytearray, version: int = 0) -> None:
@@ -290,6 +293,7 @@ def encode_list_transactions_request_v2(msg: ListTransactionsRequest, out: bytea
 
 
 def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListTransactionsResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -354,7 +358,7 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
             pos = skip_tags(buf, pos - 1)
         return ListTransactionsResponse(throttle_time_ms, error_code, unknown_state_filters, transaction_states), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ListTransactionsResponse", version, buf, pos) from None
+        raise decode_failure(error, ListTransactionsResponse, version, buf, start, pos) from None
 
 
 decode_list_transactions_response_v1 = at_version(decode_list_transactions_response_v0, 1)

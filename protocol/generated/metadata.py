@@ -78,6 +78,7 @@ unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[MetadataRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -99,10 +100,11 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             raise IndexError
         return MetadataRequest(topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
+        raise decode_failure(error, MetadataRequest, version, buf, start, pos) from None
 
 
 def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[MetadataRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -125,7 +127,7 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             raise IndexError
         return MetadataRequest(topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
+        raise decode_failure(error, MetadataRequest, version, buf, start, pos) from None
 
 
 decode_metadata_request_v2 = at_version(decode_metadata_request_v1, 2)
@@ -135,6 +137,7 @@ decode_metadata_request_v3 = at_version(decode_metadata_request_v1, 3)
 
 
 def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[MetadataRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -157,7 +160,7 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
         pos += 1
         return MetadataRequest(topics, allow_auto_topic_creation), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
+        raise decode_failure(error, MetadataRequest, version, buf, start, pos) from None
 
 
 decode_metadata_request_v5 = at_version(decode_metadata_request_v4, 5)
@@ -170,6 +173,7 @@ decode_metadata_request_v7 = at_version(decode_metadata_request_v4, 7)
 
 
 def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[MetadataRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -192,10 +196,11 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
         pos += 3
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
+        raise decode_failure(error, MetadataRequest, version, buf, start, pos) from None
 
 
 def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[MetadataRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -231,10 +236,11 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
             pos = skip_tags(buf, pos - 1)
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
+        raise decode_failure(error, MetadataRequest, version, buf, start, pos) from None
 
 
 def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[MetadataRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -280,10 +286,11 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
             pos = skip_tags(buf, pos - 1)
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
+        raise decode_failure(error, MetadataRequest, version, buf, start, pos) from None
 
 
 def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[MetadataRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -329,7 +336,7 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
             pos = skip_tags(buf, pos - 1)
         return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataRequest", version, buf, pos) from None
+        raise decode_failure(error, MetadataRequest, version, buf, start, pos) from None
 
 
 decode_metadata_request_v12 = at_version(decode_metadata_request_v11, 12)
@@ -552,6 +559,7 @@ encode_metadata_request_v13 = at_version(encode_metadata_request_v11, 13)
 
 
 def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -624,10 +632,11 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             raise IndexError
         return MetadataResponse(0, brokers, None, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -700,10 +709,11 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
             raise IndexError
         return MetadataResponse(0, brokers, None, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -783,10 +793,11 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
             raise IndexError
         return MetadataResponse(0, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -866,13 +877,14 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
             raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 decode_metadata_response_v4 = at_version(decode_metadata_response_v3, 4)
 
 
 def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -961,13 +973,14 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
             raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 decode_metadata_response_v6 = at_version(decode_metadata_response_v5, 6)
 
 
 def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -1056,10 +1069,11 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
             raise IndexError
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -1150,10 +1164,11 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
         pos += 4
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1288,10 +1303,11 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1426,10 +1442,11 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1564,10 +1581,11 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1704,10 +1722,11 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[MetadataResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1844,7 +1863,7 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
             pos = skip_tags(buf, pos - 1)
         return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "MetadataResponse", version, buf, pos) from None
+        raise decode_failure(error, MetadataResponse, version, buf, start, pos) from None
 
 
 def encode_metadata_response_v0(msg: MetadataResponse, out: bytearray, version: int = 0) -> None:

@@ -64,6 +64,7 @@ unpack_qi = Struct(">qi").unpack_from
 
 
 def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -119,7 +120,7 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, retention_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitRequest, version, buf, start, pos) from None
 
 
 decode_offset_commit_request_v3 = at_version(decode_offset_commit_request_v2, 3)
@@ -129,6 +130,7 @@ decode_offset_commit_request_v4 = at_version(decode_offset_commit_request_v2, 4)
 
 
 def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[OffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -184,10 +186,11 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitRequest, version, buf, start, pos) from None
 
 
 def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -243,10 +246,11 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitRequest, version, buf, start, pos) from None
 
 
 def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[OffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -309,10 +313,11 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
             raise IndexError
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitRequest, version, buf, start, pos) from None
 
 
 def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -409,13 +414,14 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             pos = skip_tags(buf, pos - 1)
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitRequest, version, buf, start, pos) from None
 
 
 decode_offset_commit_request_v9 = at_version(decode_offset_commit_request_v8, 9)
 
 
 def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -504,7 +510,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             pos = skip_tags(buf, pos - 1)
         return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitRequest, version, buf, start, pos) from None
 
 
 def encode_offset_commit_request_v2(msg: OffsetCommitRequest, out: bytearray, version: int = 2) -> None:
@@ -815,6 +821,7 @@ def encode_offset_commit_request_v10(msg: OffsetCommitRequest, out: bytearray, v
 
 
 def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetCommitResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -846,10 +853,11 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             raise IndexError
         return OffsetCommitResponse(0, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitResponse, version, buf, start, pos) from None
 
 
 def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetCommitResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -881,7 +889,7 @@ def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> 
             raise IndexError
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitResponse, version, buf, start, pos) from None
 
 
 decode_offset_commit_response_v4 = at_version(decode_offset_commit_response_v3, 4)
@@ -897,6 +905,7 @@ decode_offset_commit_response_v7 = at_version(decode_offset_commit_response_v3, 
 
 
 def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetCommitResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -954,13 +963,14 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
             pos = skip_tags(buf, pos - 1)
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitResponse, version, buf, start, pos) from None
 
 
 decode_offset_commit_response_v9 = at_version(decode_offset_commit_response_v8, 9)
 
 
 def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetCommitResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1010,7 +1020,7 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -
             pos = skip_tags(buf, pos - 1)
         return OffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetCommitResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetCommitResponse, version, buf, start, pos) from None
 
 
 def encode_offset_commit_response_v2(msg: OffsetCommitResponse, out: bytearray, version: int = 2) -> None:

@@ -30,6 +30,7 @@ unpack_i = Struct(">i").unpack_from
 
 
 def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetDeleteRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -65,7 +66,7 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             raise IndexError
         return OffsetDeleteRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetDeleteRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetDeleteRequest, version, buf, start, pos) from None
 
 
 def encode_offset_delete_request_v0(msg: OffsetDeleteRequest, out: bytearray, version: int = 0) -> None:
@@ -89,6 +90,7 @@ def encode_offset_delete_request_v0(msg: OffsetDeleteRequest, out: bytearray, ve
 
 
 def decode_offset_delete_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetDeleteResponse, int]:
+    start = pos
     n: int
     try:
         error_code, throttle_time_ms, n = unpack_hii(buf, pos)
@@ -120,7 +122,7 @@ def decode_offset_delete_response_v0(buf: bytes, pos: int, version: int = 0) -> 
             raise IndexError
         return OffsetDeleteResponse(error_code, throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetDeleteResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetDeleteResponse, version, buf, start, pos) from None
 
 
 def encode_offset_delete_response_v0(msg: OffsetDeleteResponse, out: bytearray, version: int = 0) -> None:

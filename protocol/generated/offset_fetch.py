@@ -67,6 +67,7 @@ unpack_iqih = Struct(">iqih").unpack_from
 
 
 def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetFetchRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -101,10 +102,11 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             raise IndexError
         return OffsetFetchRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchRequest, version, buf, start, pos) from None
 
 
 def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetFetchRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -140,7 +142,7 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
             raise IndexError
         return OffsetFetchRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchRequest, version, buf, start, pos) from None
 
 
 decode_offset_fetch_request_v3 = at_version(decode_offset_fetch_request_v2, 3)
@@ -153,6 +155,7 @@ decode_offset_fetch_request_v5 = at_version(decode_offset_fetch_request_v2, 5)
 
 
 def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetFetchRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -208,10 +211,11 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchRequest, version, buf, start, pos) from None
 
 
 def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[OffsetFetchRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -267,10 +271,11 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest(group_id, topics, [], require_stable), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchRequest, version, buf, start, pos) from None
 
 
 def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetFetchRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -344,10 +349,11 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchRequest, version, buf, start, pos) from None
 
 
 def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[OffsetFetchRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -431,10 +437,11 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchRequest, version, buf, start, pos) from None
 
 
 def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetFetchRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -510,7 +517,7 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchRequest("", [], groups, require_stable), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchRequest, version, buf, start, pos) from None
 
 
 def encode_offset_fetch_request_v1(msg: OffsetFetchRequest, out: bytearray, version: int = 1) -> None:
@@ -843,6 +850,7 @@ def encode_offset_fetch_request_v10(msg: OffsetFetchRequest, out: bytearray, ver
 
 
 def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetFetchResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -890,10 +898,11 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
             raise IndexError
         return OffsetFetchResponse(0, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchResponse, version, buf, start, pos) from None
 
 
 def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetFetchResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -941,10 +950,11 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
         pos += 2
         return OffsetFetchResponse(0, topics, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchResponse, version, buf, start, pos) from None
 
 
 def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetFetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -992,13 +1002,14 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
         pos += 2
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchResponse, version, buf, start, pos) from None
 
 
 decode_offset_fetch_response_v4 = at_version(decode_offset_fetch_response_v3, 4)
 
 
 def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[OffsetFetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -1046,10 +1057,11 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
         pos += 2
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchResponse, version, buf, start, pos) from None
 
 
 def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> tuple[OffsetFetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1118,13 +1130,14 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchResponse(throttle_time_ms, topics, error_code), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchResponse, version, buf, start, pos) from None
 
 
 decode_offset_fetch_response_v7 = at_version(decode_offset_fetch_response_v6, 7)
 
 
 def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[OffsetFetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1219,13 +1232,14 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchResponse(throttle_time_ms, [], 0, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchResponse, version, buf, start, pos) from None
 
 
 decode_offset_fetch_response_v9 = at_version(decode_offset_fetch_response_v8, 9)
 
 
 def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[OffsetFetchResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -1312,7 +1326,7 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
             pos = skip_tags(buf, pos - 1)
         return OffsetFetchResponse(throttle_time_ms, [], 0, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetFetchResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetFetchResponse, version, buf, start, pos) from None
 
 
 def encode_offset_fetch_response_v1(msg: OffsetFetchResponse, out: bytearray, version: int = 1) -> None:

@@ -52,6 +52,7 @@ unpack_iiiB = Struct(">iiiB").unpack_from
 
 
 def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetForLeaderEpochRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -83,10 +84,11 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
             raise IndexError
         return OffsetForLeaderEpochRequest(-2, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetForLeaderEpochRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetForLeaderEpochRequest, version, buf, start, pos) from None
 
 
 def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[OffsetForLeaderEpochRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, n = unpack_ii(buf, pos)
@@ -118,10 +120,11 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
             raise IndexError
         return OffsetForLeaderEpochRequest(replica_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetForLeaderEpochRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetForLeaderEpochRequest, version, buf, start, pos) from None
 
 
 def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[OffsetForLeaderEpochRequest, int]:
+    start = pos
     n: int
     try:
         replica_id, n = unpack_iB(buf, pos)
@@ -179,7 +182,7 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
             pos = skip_tags(buf, pos - 1)
         return OffsetForLeaderEpochRequest(replica_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetForLeaderEpochRequest", version, buf, pos) from None
+        raise decode_failure(error, OffsetForLeaderEpochRequest, version, buf, start, pos) from None
 
 
 def encode_offset_for_leader_epoch_request_v2(msg: OffsetForLeaderEpochRequest, out: bytearray, version: int = 2) -> None:
@@ -249,6 +252,7 @@ def encode_offset_for_leader_epoch_request_v4(msg: OffsetForLeaderEpochRequest, 
 
 
 def decode_offset_for_leader_epoch_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetForLeaderEpochResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -280,13 +284,14 @@ def decode_offset_for_leader_epoch_response_v2(buf: bytes, pos: int, version: in
             raise IndexError
         return OffsetForLeaderEpochResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetForLeaderEpochResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetForLeaderEpochResponse, version, buf, start, pos) from None
 
 
 decode_offset_for_leader_epoch_response_v3 = at_version(decode_offset_for_leader_epoch_response_v2, 3)
 
 
 def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[OffsetForLeaderEpochResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -344,7 +349,7 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
             pos = skip_tags(buf, pos - 1)
         return OffsetForLeaderEpochResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "OffsetForLeaderEpochResponse", version, buf, pos) from None
+        raise decode_failure(error, OffsetForLeaderEpochResponse, version, buf, start, pos) from None
 
 
 def encode_offset_for_leader_epoch_response_v2(msg: OffsetForLeaderEpochResponse, out: bytearray, version: int = 2) -> None:

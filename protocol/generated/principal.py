@@ -24,6 +24,7 @@ unpack_zB = Struct(">?B").unpack_from
 
 
 def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DefaultPrincipalData, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -48,7 +49,7 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
             pos = skip_tags(buf, pos - 1)
         return DefaultPrincipalData(type, name, token_authenticated), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "DefaultPrincipalData", version, buf, pos) from None
+        raise decode_failure(error, DefaultPrincipalData, version, buf, start, pos) from None
 
 
 def encode_default_principal_data_v0(msg: DefaultPrincipalData, out: bytearray, version: int = 0) -> None:

@@ -69,6 +69,7 @@ unpack_iiB = Struct(">iiB").unpack_from
 
 
 def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ProduceRequest, int]:
+    start = pos
     n: int
     try:
         transactional_id: str | None
@@ -115,7 +116,7 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
             raise IndexError
         return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceRequest", version, buf, pos) from None
+        raise decode_failure(error, ProduceRequest, version, buf, start, pos) from None
 
 
 decode_produce_request_v4 = at_version(decode_produce_request_v3, 4)
@@ -134,6 +135,7 @@ decode_produce_request_v8 = at_version(decode_produce_request_v3, 8)
 
 
 def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[ProduceRequest, int]:
+    start = pos
     n: int
     try:
         transactional_id: str | None
@@ -206,7 +208,7 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
             pos = skip_tags(buf, pos - 1)
         return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceRequest", version, buf, pos) from None
+        raise decode_failure(error, ProduceRequest, version, buf, start, pos) from None
 
 
 decode_produce_request_v10 = at_version(decode_produce_request_v9, 10)
@@ -219,6 +221,7 @@ decode_produce_request_v12 = at_version(decode_produce_request_v9, 12)
 
 
 def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[ProduceRequest, int]:
+    start = pos
     n: int
     try:
         transactional_id: str | None
@@ -283,7 +286,7 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
             pos = skip_tags(buf, pos - 1)
         return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceRequest", version, buf, pos) from None
+        raise decode_failure(error, ProduceRequest, version, buf, start, pos) from None
 
 
 def encode_produce_request_v3(msg: ProduceRequest, out: bytearray, version: int = 3) -> None:
@@ -452,6 +455,7 @@ def encode_produce_request_v13(msg: ProduceRequest, out: bytearray, version: int
 
 
 def decode_produce_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ProduceResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -483,13 +487,14 @@ def decode_produce_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[
         pos += 4
         return ProduceResponse(responses, throttle_time_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+        raise decode_failure(error, ProduceResponse, version, buf, start, pos) from None
 
 
 decode_produce_response_v4 = at_version(decode_produce_response_v3, 4)
 
 
 def decode_produce_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[ProduceResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -521,7 +526,7 @@ def decode_produce_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[
         pos += 4
         return ProduceResponse(responses, throttle_time_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+        raise decode_failure(error, ProduceResponse, version, buf, start, pos) from None
 
 
 decode_produce_response_v6 = at_version(decode_produce_response_v5, 6)
@@ -531,6 +536,7 @@ decode_produce_response_v7 = at_version(decode_produce_response_v5, 7)
 
 
 def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[ProduceResponse, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -594,10 +600,11 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
         pos += 4
         return ProduceResponse(responses, throttle_time_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+        raise decode_failure(error, ProduceResponse, version, buf, start, pos) from None
 
 
 def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[ProduceResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -694,10 +701,11 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
             pos = skip_tags(buf, pos - 1)
         return ProduceResponse(responses, throttle_time_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+        raise decode_failure(error, ProduceResponse, version, buf, start, pos) from None
 
 
 def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tuple[ProduceResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -860,7 +868,7 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     raise BadField("tagged fields", "a size is not that of its content")
         return ProduceResponse(responses, throttle_time_ms, node_endpoints), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+        raise decode_failure(error, ProduceResponse, version, buf, start, pos) from None
 
 
 decode_produce_response_v11 = at_version(decode_produce_response_v10, 11)
@@ -870,6 +878,7 @@ decode_produce_response_v12 = at_version(decode_produce_response_v10, 12)
 
 
 def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[ProduceResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -1024,7 +1033,7 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                     raise BadField("tagged fields", "a size is not that of its content")
         return ProduceResponse(responses, throttle_time_ms, node_endpoints), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ProduceResponse", version, buf, pos) from None
+        raise decode_failure(error, ProduceResponse, version, buf, start, pos) from None
 
 
 def encode_produce_response_v3(msg: ProduceResponse, out: bytearray, version: int = 3) -> None:

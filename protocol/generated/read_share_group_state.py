@@ -49,6 +49,7 @@ unpack_qqbhB = Struct(">qqbhB").unpack_from
 
 
 def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ReadShareGroupStateRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -106,7 +107,7 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return ReadShareGroupStateRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ReadShareGroupStateRequest", version, buf, pos) from None
+        raise decode_failure(error, ReadShareGroupStateRequest, version, buf, start, pos) from None
 
 
 def encode_read_share_group_state_request_v0(msg: ReadShareGroupStateRequest, out: bytearray, version: int = 0) -> None:
@@ -144,6 +145,7 @@ def encode_read_share_group_state_request_v0(msg: ReadShareGroupStateRequest, ou
 
 
 def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ReadShareGroupStateResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -221,7 +223,7 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
             pos = skip_tags(buf, pos - 1)
         return ReadShareGroupStateResponse(results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ReadShareGroupStateResponse", version, buf, pos) from None
+        raise decode_failure(error, ReadShareGroupStateResponse, version, buf, start, pos) from None
 
 
 def encode_read_share_group_state_response_v0(msg: ReadShareGroupStateResponse, out: bytearray, version: int = 0) -> None:

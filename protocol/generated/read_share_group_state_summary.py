@@ -51,6 +51,7 @@ unpack_iiqiB = Struct(">iiqiB").unpack_from
 
 
 def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ReadShareGroupStateSummaryRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -108,7 +109,7 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
             pos = skip_tags(buf, pos - 1)
         return ReadShareGroupStateSummaryRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ReadShareGroupStateSummaryRequest", version, buf, pos) from None
+        raise decode_failure(error, ReadShareGroupStateSummaryRequest, version, buf, start, pos) from None
 
 
 decode_read_share_group_state_summary_request_v1 = at_version(decode_read_share_group_state_summary_request_v0, 1)
@@ -152,6 +153,7 @@ encode_read_share_group_state_summary_request_v1 = at_version(encode_read_share_
 
 
 def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ReadShareGroupStateSummaryResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -212,10 +214,11 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
             pos = skip_tags(buf, pos - 1)
         return ReadShareGroupStateSummaryResponse(results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ReadShareGroupStateSummaryResponse", version, buf, pos) from None
+        raise decode_failure(error, ReadShareGroupStateSummaryResponse, version, buf, start, pos) from None
 
 
 def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ReadShareGroupStateSummaryResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -276,7 +279,7 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
             pos = skip_tags(buf, pos - 1)
         return ReadShareGroupStateSummaryResponse(results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ReadShareGroupStateSummaryResponse", version, buf, pos) from None
+        raise decode_failure(error, ReadShareGroupStateSummaryResponse, version, buf, start, pos) from None
 
 
 def encode_read_share_group_state_summary_response_v0(msg: ReadShareGroupStateSummaryResponse, out: bytearray, version: int = 0) -> None:

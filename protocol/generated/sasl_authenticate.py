@@ -36,6 +36,7 @@ unpack_qB = Struct(">qB").unpack_from
 
 
 def decode_sasl_authenticate_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SaslAuthenticateRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_i(buf, pos)
@@ -46,13 +47,14 @@ def decode_sasl_authenticate_request_v0(buf: bytes, pos: int, version: int = 0) 
             raise IndexError
         return SaslAuthenticateRequest(auth_bytes), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SaslAuthenticateRequest", version, buf, pos) from None
+        raise decode_failure(error, SaslAuthenticateRequest, version, buf, start, pos) from None
 
 
 decode_sasl_authenticate_request_v1 = at_version(decode_sasl_authenticate_request_v0, 1)
 
 
 def decode_sasl_authenticate_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[SaslAuthenticateRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -69,7 +71,7 @@ def decode_sasl_authenticate_request_v2(buf: bytes, pos: int, version: int = 2) 
             pos = skip_tags(buf, pos - 1)
         return SaslAuthenticateRequest(auth_bytes), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SaslAuthenticateRequest", version, buf, pos) from None
+        raise decode_failure(error, SaslAuthenticateRequest, version, buf, start, pos) from None
 
 
 def encode_sasl_authenticate_request_v0(msg: SaslAuthenticateRequest, out: bytearray, version: int = 0) -> None:
@@ -103,6 +105,7 @@ def encode_sasl_authenticate_request_v2(msg: SaslAuthenticateRequest, out: bytea
 
 
 def decode_sasl_authenticate_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SaslAuthenticateResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -120,10 +123,11 @@ def decode_sasl_authenticate_response_v0(buf: bytes, pos: int, version: int = 0)
             raise IndexError
         return SaslAuthenticateResponse(error_code, error_message, auth_bytes), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SaslAuthenticateResponse", version, buf, pos) from None
+        raise decode_failure(error, SaslAuthenticateResponse, version, buf, start, pos) from None
 
 
 def decode_sasl_authenticate_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[SaslAuthenticateResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -141,10 +145,11 @@ def decode_sasl_authenticate_response_v1(buf: bytes, pos: int, version: int = 1)
         pos += 8
         return SaslAuthenticateResponse(error_code, error_message, auth_bytes, session_lifetime_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SaslAuthenticateResponse", version, buf, pos) from None
+        raise decode_failure(error, SaslAuthenticateResponse, version, buf, start, pos) from None
 
 
 def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[SaslAuthenticateResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -171,7 +176,7 @@ def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2)
             pos = skip_tags(buf, pos - 1)
         return SaslAuthenticateResponse(error_code, error_message, auth_bytes, session_lifetime_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SaslAuthenticateResponse", version, buf, pos) from None
+        raise decode_failure(error, SaslAuthenticateResponse, version, buf, start, pos) from None
 
 
 def encode_sasl_authenticate_response_v0(msg: SaslAuthenticateResponse, out: bytearray, version: int = 0) -> None:

@@ -17,6 +17,7 @@ unpack_hi = Struct(">hi").unpack_from
 
 
 def decode_sasl_handshake_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SaslHandshakeRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -27,7 +28,7 @@ def decode_sasl_handshake_request_v0(buf: bytes, pos: int, version: int = 0) -> 
             raise IndexError
         return SaslHandshakeRequest(mechanism), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SaslHandshakeRequest", version, buf, pos) from None
+        raise decode_failure(error, SaslHandshakeRequest, version, buf, start, pos) from None
 
 
 decode_sasl_handshake_request_v1 = at_version(decode_sasl_handshake_request_v0, 1)
@@ -48,6 +49,7 @@ encode_sasl_handshake_request_v1 = at_version(encode_sasl_handshake_request_v0, 
 
 
 def decode_sasl_handshake_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SaslHandshakeResponse, int]:
+    start = pos
     n: int
     try:
         error_code, n = unpack_hi(buf, pos)
@@ -69,7 +71,7 @@ def decode_sasl_handshake_response_v0(buf: bytes, pos: int, version: int = 0) ->
             raise IndexError
         return SaslHandshakeResponse(error_code, mechanisms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SaslHandshakeResponse", version, buf, pos) from None
+        raise decode_failure(error, SaslHandshakeResponse, version, buf, start, pos) from None
 
 
 decode_sasl_handshake_response_v1 = at_version(decode_sasl_handshake_response_v0, 1)

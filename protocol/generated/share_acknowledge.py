@@ -53,6 +53,7 @@ unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareAcknowledgeRequest, int]:
+    start = pos
     n: int
     try:
         group_id: str | None
@@ -147,10 +148,11 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             pos = skip_tags(buf, pos - 1)
         return ShareAcknowledgeRequest(group_id, member_id, share_session_epoch, False, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareAcknowledgeRequest", version, buf, pos) from None
+        raise decode_failure(error, ShareAcknowledgeRequest, version, buf, start, pos) from None
 
 
 def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ShareAcknowledgeRequest, int]:
+    start = pos
     n: int
     try:
         group_id: str | None
@@ -245,7 +247,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             pos = skip_tags(buf, pos - 1)
         return ShareAcknowledgeRequest(group_id, member_id, share_session_epoch, is_renew_ack, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareAcknowledgeRequest", version, buf, pos) from None
+        raise decode_failure(error, ShareAcknowledgeRequest, version, buf, start, pos) from None
 
 
 def encode_share_acknowledge_request_v1(msg: ShareAcknowledgeRequest, out: bytearray, version: int = 1) -> None:
@@ -387,6 +389,7 @@ def encode_share_acknowledge_request_v2(msg: ShareAcknowledgeRequest, out: bytea
 
 
 def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareAcknowledgeResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -491,10 +494,11 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
             pos = skip_tags(buf, pos - 1)
         return ShareAcknowledgeResponse(throttle_time_ms, error_code, error_message, 0, responses, node_endpoints), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareAcknowledgeResponse", version, buf, pos) from None
+        raise decode_failure(error, ShareAcknowledgeResponse, version, buf, start, pos) from None
 
 
 def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ShareAcknowledgeResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -599,7 +603,7 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
             pos = skip_tags(buf, pos - 1)
         return ShareAcknowledgeResponse(throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareAcknowledgeResponse", version, buf, pos) from None
+        raise decode_failure(error, ShareAcknowledgeResponse, version, buf, start, pos) from None
 
 
 def encode_share_acknowledge_response_v1(msg: ShareAcknowledgeResponse, out: bytearray, version: int = 1) -> None:

@@ -67,6 +67,7 @@ unpack_qqhB = Struct(">qqhB").unpack_from
 
 
 def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareFetchRequest, int]:
+    start = pos
     n: int
     try:
         group_id: str | None
@@ -191,10 +192,11 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             pos = skip_tags(buf, pos - 1)
         return ShareFetchRequest(group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, 0, False, topics, forgotten_topics_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, ShareFetchRequest, version, buf, start, pos) from None
 
 
 def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[ShareFetchRequest, int]:
+    start = pos
     n: int
     try:
         group_id: str | None
@@ -319,7 +321,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             pos = skip_tags(buf, pos - 1)
         return ShareFetchRequest(group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, topics, forgotten_topics_data), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareFetchRequest", version, buf, pos) from None
+        raise decode_failure(error, ShareFetchRequest, version, buf, start, pos) from None
 
 
 def encode_share_fetch_request_v1(msg: ShareFetchRequest, out: bytearray, version: int = 1) -> None:
@@ -501,6 +503,7 @@ def encode_share_fetch_request_v2(msg: ShareFetchRequest, out: bytearray, versio
 
 
 def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareFetchResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -646,7 +649,7 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             pos = skip_tags(buf, pos - 1)
         return ShareFetchResponse(throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareFetchResponse", version, buf, pos) from None
+        raise decode_failure(error, ShareFetchResponse, version, buf, start, pos) from None
 
 
 decode_share_fetch_response_v2 = at_version(decode_share_fetch_response_v1, 2)

@@ -47,6 +47,7 @@ unpack_iiB = Struct(">iiB").unpack_from
 
 
 def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareGroupDescribeRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -77,7 +78,7 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
             pos = skip_tags(buf, pos - 1)
         return ShareGroupDescribeRequest(group_ids, include_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupDescribeRequest", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupDescribeRequest, version, buf, start, pos) from None
 
 
 def encode_share_group_describe_request_v1(msg: ShareGroupDescribeRequest, out: bytearray, version: int = 1) -> None:
@@ -104,6 +105,7 @@ def encode_share_group_describe_request_v1(msg: ShareGroupDescribeRequest, out: 
 
 
 def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareGroupDescribeResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -280,7 +282,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
             pos = skip_tags(buf, pos - 1)
         return ShareGroupDescribeResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupDescribeResponse", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupDescribeResponse, version, buf, start, pos) from None
 
 
 def encode_share_group_describe_response_v1(msg: ShareGroupDescribeResponse, out: bytearray, version: int = 1) -> None:

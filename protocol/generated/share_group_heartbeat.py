@@ -42,6 +42,7 @@ unpack_iib = Struct(">iib").unpack_from
 
 
 def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareGroupHeartbeatRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -99,7 +100,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             pos = skip_tags(buf, pos - 1)
         return ShareGroupHeartbeatRequest(group_id, member_id, member_epoch, rack_id, subscribed_topic_names), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupHeartbeatRequest", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupHeartbeatRequest, version, buf, start, pos) from None
 
 
 def encode_share_group_heartbeat_request_v1(msg: ShareGroupHeartbeatRequest, out: bytearray, version: int = 1) -> None:
@@ -155,6 +156,7 @@ def encode_share_group_heartbeat_request_v1(msg: ShareGroupHeartbeatRequest, out
 
 
 def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareGroupHeartbeatResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -222,7 +224,7 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return ShareGroupHeartbeatResponse(throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupHeartbeatResponse", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupHeartbeatResponse, version, buf, start, pos) from None
 
 
 def encode_share_group_heartbeat_response_v1(msg: ShareGroupHeartbeatResponse, out: bytearray, version: int = 1) -> None:

@@ -58,6 +58,7 @@ unpack_q = Struct(">q").unpack_from
 
 
 def decode_share_group_member_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupMemberMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -72,7 +73,7 @@ def decode_share_group_member_metadata_key_v0(buf: bytes, pos: int, version: int
             raise IndexError
         return ShareGroupMemberMetadataKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupMemberMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupMemberMetadataKey, version, buf, start, pos) from None
 
 
 def encode_share_group_member_metadata_key_v0(msg: ShareGroupMemberMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -90,6 +91,7 @@ def encode_share_group_member_metadata_key_v0(msg: ShareGroupMemberMetadataKey, 
 
 
 def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupMemberMetadataValue, int]:
+    start = pos
     n: int
     try:
         rack_id: str | None
@@ -146,7 +148,7 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             pos = skip_tags(buf, pos - 1)
         return ShareGroupMemberMetadataValue(rack_id, client_id, client_host, subscribed_topic_names), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupMemberMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupMemberMetadataValue, version, buf, start, pos) from None
 
 
 def encode_share_group_member_metadata_value_v0(msg: ShareGroupMemberMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -198,6 +200,7 @@ def encode_share_group_member_metadata_value_v0(msg: ShareGroupMemberMetadataVal
 
 
 def decode_share_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -208,7 +211,7 @@ def decode_share_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -
             raise IndexError
         return ShareGroupMetadataKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupMetadataKey, version, buf, start, pos) from None
 
 
 def encode_share_group_metadata_key_v0(msg: ShareGroupMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -223,6 +226,7 @@ def encode_share_group_metadata_key_v0(msg: ShareGroupMetadataKey, out: bytearra
 
 
 def decode_share_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupMetadataValue, int]:
+    start = pos
     n: int
     try:
         epoch, metadata_hash, n = unpack_iqB(buf, pos)
@@ -231,7 +235,7 @@ def decode_share_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0)
             pos = skip_tags(buf, pos - 1)
         return ShareGroupMetadataValue(epoch, metadata_hash), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupMetadataValue, version, buf, start, pos) from None
 
 
 def encode_share_group_metadata_value_v0(msg: ShareGroupMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -244,6 +248,7 @@ def encode_share_group_metadata_value_v0(msg: ShareGroupMetadataValue, out: byte
 
 
 def decode_share_group_target_assignment_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupTargetAssignmentMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -254,7 +259,7 @@ def decode_share_group_target_assignment_metadata_key_v0(buf: bytes, pos: int, v
             raise IndexError
         return ShareGroupTargetAssignmentMetadataKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupTargetAssignmentMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupTargetAssignmentMetadataKey, version, buf, start, pos) from None
 
 
 def encode_share_group_target_assignment_metadata_key_v0(msg: ShareGroupTargetAssignmentMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -269,6 +274,7 @@ def encode_share_group_target_assignment_metadata_key_v0(msg: ShareGroupTargetAs
 
 
 def decode_share_group_target_assignment_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupTargetAssignmentMetadataValue, int]:
+    start = pos
     n: int
     try:
         assignment_epoch, n = unpack_iB(buf, pos)
@@ -292,7 +298,7 @@ def decode_share_group_target_assignment_metadata_value_v0(buf: bytes, pos: int,
                     raise BadField("tagged fields", "a size is not that of its content")
         return ShareGroupTargetAssignmentMetadataValue(assignment_epoch, assignment_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupTargetAssignmentMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupTargetAssignmentMetadataValue, version, buf, start, pos) from None
 
 
 def encode_share_group_target_assignment_metadata_value_v0(msg: ShareGroupTargetAssignmentMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -312,6 +318,7 @@ def encode_share_group_target_assignment_metadata_value_v0(msg: ShareGroupTarget
 
 
 def decode_share_group_target_assignment_member_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupTargetAssignmentMemberKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -326,7 +333,7 @@ def decode_share_group_target_assignment_member_key_v0(buf: bytes, pos: int, ver
             raise IndexError
         return ShareGroupTargetAssignmentMemberKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupTargetAssignmentMemberKey", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupTargetAssignmentMemberKey, version, buf, start, pos) from None
 
 
 def encode_share_group_target_assignment_member_key_v0(msg: ShareGroupTargetAssignmentMemberKey, out: bytearray, version: int = 0) -> None:
@@ -344,6 +351,7 @@ def encode_share_group_target_assignment_member_key_v0(msg: ShareGroupTargetAssi
 
 
 def decode_share_group_target_assignment_member_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupTargetAssignmentMemberValue, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -382,7 +390,7 @@ def decode_share_group_target_assignment_member_value_v0(buf: bytes, pos: int, v
             pos = skip_tags(buf, pos - 1)
         return ShareGroupTargetAssignmentMemberValue(topic_partitions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupTargetAssignmentMemberValue", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupTargetAssignmentMemberValue, version, buf, start, pos) from None
 
 
 def encode_share_group_target_assignment_member_value_v0(msg: ShareGroupTargetAssignmentMemberValue, out: bytearray, version: int = 0) -> None:
@@ -413,6 +421,7 @@ def encode_share_group_target_assignment_member_value_v0(msg: ShareGroupTargetAs
 
 
 def decode_share_group_current_member_assignment_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupCurrentMemberAssignmentKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -427,7 +436,7 @@ def decode_share_group_current_member_assignment_key_v0(buf: bytes, pos: int, ve
             raise IndexError
         return ShareGroupCurrentMemberAssignmentKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupCurrentMemberAssignmentKey", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupCurrentMemberAssignmentKey, version, buf, start, pos) from None
 
 
 def encode_share_group_current_member_assignment_key_v0(msg: ShareGroupCurrentMemberAssignmentKey, out: bytearray, version: int = 0) -> None:
@@ -445,6 +454,7 @@ def encode_share_group_current_member_assignment_key_v0(msg: ShareGroupCurrentMe
 
 
 def decode_share_group_current_member_assignment_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupCurrentMemberAssignmentValue, int]:
+    start = pos
     n: int
     try:
         member_epoch, previous_member_epoch, state, n = unpack_iibB(buf, pos)
@@ -483,7 +493,7 @@ def decode_share_group_current_member_assignment_value_v0(buf: bytes, pos: int, 
             pos = skip_tags(buf, pos - 1)
         return ShareGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, assigned_partitions), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupCurrentMemberAssignmentValue", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupCurrentMemberAssignmentValue, version, buf, start, pos) from None
 
 
 def encode_share_group_current_member_assignment_value_v0(msg: ShareGroupCurrentMemberAssignmentValue, out: bytearray, version: int = 0) -> None:
@@ -515,6 +525,7 @@ def encode_share_group_current_member_assignment_value_v0(msg: ShareGroupCurrent
 
 
 def decode_share_group_state_partition_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupStatePartitionMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -525,7 +536,7 @@ def decode_share_group_state_partition_metadata_key_v0(buf: bytes, pos: int, ver
             raise IndexError
         return ShareGroupStatePartitionMetadataKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupStatePartitionMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupStatePartitionMetadataKey, version, buf, start, pos) from None
 
 
 def encode_share_group_state_partition_metadata_key_v0(msg: ShareGroupStatePartitionMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -540,6 +551,7 @@ def encode_share_group_state_partition_metadata_key_v0(msg: ShareGroupStateParti
 
 
 def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupStatePartitionMetadataValue, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -655,7 +667,7 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
             pos = skip_tags(buf, pos - 1)
         return ShareGroupStatePartitionMetadataValue(initializing_topics, initialized_topics, deleting_topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareGroupStatePartitionMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, ShareGroupStatePartitionMetadataValue, version, buf, start, pos) from None
 
 
 def encode_share_group_state_partition_metadata_value_v0(msg: ShareGroupStatePartitionMetadataValue, out: bytearray, version: int = 0) -> None:

@@ -39,6 +39,7 @@ unpack_qqbhB = Struct(">qqbhB").unpack_from
 
 
 def decode_share_snapshot_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareSnapshotKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -49,7 +50,7 @@ def decode_share_snapshot_key_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         pos += 20
         return ShareSnapshotKey(group_id, topic_id, partition), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareSnapshotKey", version, buf, pos) from None
+        raise decode_failure(error, ShareSnapshotKey, version, buf, start, pos) from None
 
 
 def encode_share_snapshot_key_v0(msg: ShareSnapshotKey, out: bytearray, version: int = 0) -> None:
@@ -67,6 +68,7 @@ def encode_share_snapshot_key_v0(msg: ShareSnapshotKey, out: bytearray, version:
 
 
 def decode_share_snapshot_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareSnapshotValue, int]:
+    start = pos
     n: int
     try:
         snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp, n = unpack_iiiqqqB(buf, pos)
@@ -113,7 +115,7 @@ def decode_share_snapshot_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
                     raise BadField("tagged fields", "a size is not that of its content")
         return ShareSnapshotValue(snapshot_epoch, state_epoch, leader_epoch, start_offset, delivery_complete_count, create_timestamp, write_timestamp, state_batches), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareSnapshotValue", version, buf, pos) from None
+        raise decode_failure(error, ShareSnapshotValue, version, buf, start, pos) from None
 
 
 def encode_share_snapshot_value_v0(msg: ShareSnapshotValue, out: bytearray, version: int = 0) -> None:
@@ -140,6 +142,7 @@ def encode_share_snapshot_value_v0(msg: ShareSnapshotValue, out: bytearray, vers
 
 
 def decode_share_update_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareUpdateKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -150,7 +153,7 @@ def decode_share_update_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
         pos += 20
         return ShareUpdateKey(group_id, topic_id, partition), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareUpdateKey", version, buf, pos) from None
+        raise decode_failure(error, ShareUpdateKey, version, buf, start, pos) from None
 
 
 def encode_share_update_key_v0(msg: ShareUpdateKey, out: bytearray, version: int = 0) -> None:
@@ -168,6 +171,7 @@ def encode_share_update_key_v0(msg: ShareUpdateKey, out: bytearray, version: int
 
 
 def decode_share_update_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareUpdateValue, int]:
+    start = pos
     n: int
     try:
         snapshot_epoch, leader_epoch, start_offset, n = unpack_iiqB(buf, pos)
@@ -214,7 +218,7 @@ def decode_share_update_value_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                     raise BadField("tagged fields", "a size is not that of its content")
         return ShareUpdateValue(snapshot_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "ShareUpdateValue", version, buf, pos) from None
+        raise decode_failure(error, ShareUpdateValue, version, buf, start, pos) from None
 
 
 def encode_share_update_value_v0(msg: ShareUpdateValue, out: bytearray, version: int = 0) -> None:

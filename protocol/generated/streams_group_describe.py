@@ -66,6 +66,7 @@ unpack_iqB = Struct(">iqB").unpack_from
 
 
 def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupDescribeRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -96,7 +97,7 @@ def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int 
             pos = skip_tags(buf, pos - 1)
         return StreamsGroupDescribeRequest(group_ids, include_authorized_operations), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupDescribeRequest", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupDescribeRequest, version, buf, start, pos) from None
 
 
 def encode_streams_group_describe_request_v0(msg: StreamsGroupDescribeRequest, out: bytearray, version: int = 0) -> None:
@@ -123,6 +124,7 @@ def encode_streams_group_describe_request_v0(msg: StreamsGroupDescribeRequest, o
 
 
 def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupDescribeResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -794,7 +796,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
             pos = skip_tags(buf, pos - 1)
         return StreamsGroupDescribeResponse(throttle_time_ms, groups), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupDescribeResponse", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupDescribeResponse, version, buf, start, pos) from None
 
 
 def encode_streams_group_describe_response_v0(msg: StreamsGroupDescribeResponse, out: bytearray, version: int = 0) -> None:

@@ -73,6 +73,7 @@ unpack_iqB = Struct(">iqB").unpack_from
 
 
 def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupHeartbeatRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -635,7 +636,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             pos = skip_tags(buf, pos - 1)
         return StreamsGroupHeartbeatRequest(group_id, member_id, member_epoch, endpoint_information_epoch, instance_id, rack_id, rebalance_timeout_ms, topology, active_tasks, standby_tasks, warmup_tasks, process_id, user_endpoint, client_tags, task_offsets, task_end_offsets, shutdown_application), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupHeartbeatRequest", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupHeartbeatRequest, version, buf, start, pos) from None
 
 
 def encode_streams_group_heartbeat_request_v0(msg: StreamsGroupHeartbeatRequest, out: bytearray, version: int = 0) -> None:
@@ -1019,6 +1020,7 @@ def encode_streams_group_heartbeat_request_v0(msg: StreamsGroupHeartbeatRequest,
 
 
 def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupHeartbeatResponse, int]:
+    start = pos
     n: int
     try:
         error_message: str | None
@@ -1301,7 +1303,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             pos = skip_tags(buf, pos - 1)
         return StreamsGroupHeartbeatResponse(throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, status, active_tasks, standby_tasks, warmup_tasks, endpoint_information_epoch, partitions_by_user_endpoint), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupHeartbeatResponse", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupHeartbeatResponse, version, buf, start, pos) from None
 
 
 def encode_streams_group_heartbeat_response_v0(msg: StreamsGroupHeartbeatResponse, out: bytearray, version: int = 0) -> None:

@@ -72,6 +72,7 @@ unpack_q = Struct(">q").unpack_from
 
 
 def decode_streams_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -82,7 +83,7 @@ def decode_streams_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0)
             raise IndexError
         return StreamsGroupMetadataKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupMetadataKey, version, buf, start, pos) from None
 
 
 def encode_streams_group_metadata_key_v0(msg: StreamsGroupMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -97,6 +98,7 @@ def encode_streams_group_metadata_key_v0(msg: StreamsGroupMetadataKey, out: byte
 
 
 def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMetadataValue, int]:
+    start = pos
     n: int
     try:
         epoch, metadata_hash, n = unpack_iqB(buf, pos)
@@ -156,7 +158,7 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("tagged fields", "a size is not that of its content")
         return StreamsGroupMetadataValue(epoch, metadata_hash, validated_topology_epoch, last_assignment_configs), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupMetadataValue, version, buf, start, pos) from None
 
 
 def encode_streams_group_metadata_value_v0(msg: StreamsGroupMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -207,6 +209,7 @@ def encode_streams_group_metadata_value_v0(msg: StreamsGroupMetadataValue, out: 
 
 
 def decode_streams_group_member_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMemberMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -221,7 +224,7 @@ def decode_streams_group_member_metadata_key_v0(buf: bytes, pos: int, version: i
             raise IndexError
         return StreamsGroupMemberMetadataKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupMemberMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupMemberMetadataKey, version, buf, start, pos) from None
 
 
 def encode_streams_group_member_metadata_key_v0(msg: StreamsGroupMemberMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -239,6 +242,7 @@ def encode_streams_group_member_metadata_key_v0(msg: StreamsGroupMemberMetadataK
 
 
 def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMemberMetadataValue, int]:
+    start = pos
     n: int
     try:
         instance_id: str | None
@@ -342,7 +346,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             pos = skip_tags(buf, pos - 1)
         return StreamsGroupMemberMetadataValue(instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id, user_endpoint, client_tags), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupMemberMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupMemberMetadataValue, version, buf, start, pos) from None
 
 
 def encode_streams_group_member_metadata_value_v0(msg: StreamsGroupMemberMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -434,6 +438,7 @@ def encode_streams_group_member_metadata_value_v0(msg: StreamsGroupMemberMetadat
 
 
 def decode_streams_group_target_assignment_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTargetAssignmentMetadataKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -444,7 +449,7 @@ def decode_streams_group_target_assignment_metadata_key_v0(buf: bytes, pos: int,
             raise IndexError
         return StreamsGroupTargetAssignmentMetadataKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupTargetAssignmentMetadataKey", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupTargetAssignmentMetadataKey, version, buf, start, pos) from None
 
 
 def encode_streams_group_target_assignment_metadata_key_v0(msg: StreamsGroupTargetAssignmentMetadataKey, out: bytearray, version: int = 0) -> None:
@@ -459,6 +464,7 @@ def encode_streams_group_target_assignment_metadata_key_v0(msg: StreamsGroupTarg
 
 
 def decode_streams_group_target_assignment_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTargetAssignmentMetadataValue, int]:
+    start = pos
     n: int
     try:
         assignment_epoch, n = unpack_iB(buf, pos)
@@ -482,7 +488,7 @@ def decode_streams_group_target_assignment_metadata_value_v0(buf: bytes, pos: in
                     raise BadField("tagged fields", "a size is not that of its content")
         return StreamsGroupTargetAssignmentMetadataValue(assignment_epoch, assignment_timestamp), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupTargetAssignmentMetadataValue", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupTargetAssignmentMetadataValue, version, buf, start, pos) from None
 
 
 def encode_streams_group_target_assignment_metadata_value_v0(msg: StreamsGroupTargetAssignmentMetadataValue, out: bytearray, version: int = 0) -> None:
@@ -502,6 +508,7 @@ def encode_streams_group_target_assignment_metadata_value_v0(msg: StreamsGroupTa
 
 
 def decode_streams_group_target_assignment_member_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTargetAssignmentMemberKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -516,7 +523,7 @@ def decode_streams_group_target_assignment_member_key_v0(buf: bytes, pos: int, v
             raise IndexError
         return StreamsGroupTargetAssignmentMemberKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupTargetAssignmentMemberKey", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupTargetAssignmentMemberKey, version, buf, start, pos) from None
 
 
 def encode_streams_group_target_assignment_member_key_v0(msg: StreamsGroupTargetAssignmentMemberKey, out: bytearray, version: int = 0) -> None:
@@ -534,6 +541,7 @@ def encode_streams_group_target_assignment_member_key_v0(msg: StreamsGroupTarget
 
 
 def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTargetAssignmentMemberValue, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -656,7 +664,7 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
             pos = skip_tags(buf, pos - 1)
         return StreamsGroupTargetAssignmentMemberValue(active_tasks, standby_tasks, warmup_tasks), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupTargetAssignmentMemberValue", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupTargetAssignmentMemberValue, version, buf, start, pos) from None
 
 
 def encode_streams_group_target_assignment_member_value_v0(msg: StreamsGroupTargetAssignmentMemberValue, out: bytearray, version: int = 0) -> None:
@@ -735,6 +743,7 @@ def encode_streams_group_target_assignment_member_value_v0(msg: StreamsGroupTarg
 
 
 def decode_streams_group_current_member_assignment_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupCurrentMemberAssignmentKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -749,7 +758,7 @@ def decode_streams_group_current_member_assignment_key_v0(buf: bytes, pos: int, 
             raise IndexError
         return StreamsGroupCurrentMemberAssignmentKey(group_id, member_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupCurrentMemberAssignmentKey", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupCurrentMemberAssignmentKey, version, buf, start, pos) from None
 
 
 def encode_streams_group_current_member_assignment_key_v0(msg: StreamsGroupCurrentMemberAssignmentKey, out: bytearray, version: int = 0) -> None:
@@ -767,6 +776,7 @@ def encode_streams_group_current_member_assignment_key_v0(msg: StreamsGroupCurre
 
 
 def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupCurrentMemberAssignmentValue, int]:
+    start = pos
     n: int
     try:
         member_epoch, previous_member_epoch, state, n = unpack_iibB(buf, pos)
@@ -1153,7 +1163,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             pos = skip_tags(buf, pos - 1)
         return StreamsGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks, active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupCurrentMemberAssignmentValue", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos) from None
 
 
 def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCurrentMemberAssignmentValue, out: bytearray, version: int = 0) -> None:
@@ -1413,6 +1423,7 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
 
 
 def decode_streams_group_topology_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTopologyKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -1423,7 +1434,7 @@ def decode_streams_group_topology_key_v0(buf: bytes, pos: int, version: int = 0)
             raise IndexError
         return StreamsGroupTopologyKey(group_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupTopologyKey", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupTopologyKey, version, buf, start, pos) from None
 
 
 def encode_streams_group_topology_key_v0(msg: StreamsGroupTopologyKey, out: bytearray, version: int = 0) -> None:
@@ -1438,6 +1449,7 @@ def encode_streams_group_topology_key_v0(msg: StreamsGroupTopologyKey, out: byte
 
 
 def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupTopologyValue, int]:
+    start = pos
     n: int
     try:
         epoch, n = unpack_iB(buf, pos)
@@ -1712,7 +1724,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
             pos = skip_tags(buf, pos - 1)
         return StreamsGroupTopologyValue(epoch, subtopologies), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "StreamsGroupTopologyValue", version, buf, pos) from None
+        raise decode_failure(error, StreamsGroupTopologyValue, version, buf, start, pos) from None
 
 
 def encode_streams_group_topology_value_v0(msg: StreamsGroupTopologyValue, out: bytearray, version: int = 0) -> None:

@@ -41,6 +41,7 @@ unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -74,7 +75,7 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
             raise IndexError
         return SyncGroupRequest(group_id, generation_id, member_id, None, None, None, assignments), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, SyncGroupRequest, version, buf, start, pos) from None
 
 
 decode_sync_group_request_v1 = at_version(decode_sync_group_request_v0, 1)
@@ -84,6 +85,7 @@ decode_sync_group_request_v2 = at_version(decode_sync_group_request_v0, 2)
 
 
 def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[SyncGroupRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -124,10 +126,11 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
             raise IndexError
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, SyncGroupRequest, version, buf, start, pos) from None
 
 
 def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[SyncGroupRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -196,10 +199,11 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             pos = skip_tags(buf, pos - 1)
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, SyncGroupRequest, version, buf, start, pos) from None
 
 
 def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[SyncGroupRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -288,7 +292,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             pos = skip_tags(buf, pos - 1)
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, protocol_type, protocol_name, assignments), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupRequest", version, buf, pos) from None
+        raise decode_failure(error, SyncGroupRequest, version, buf, start, pos) from None
 
 
 def encode_sync_group_request_v0(msg: SyncGroupRequest, out: bytearray, version: int = 0) -> None:
@@ -490,6 +494,7 @@ def encode_sync_group_request_v5(msg: SyncGroupRequest, out: bytearray, version:
 
 
 def decode_sync_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupResponse, int]:
+    start = pos
     n: int
     try:
         error_code, n = unpack_hi(buf, pos)
@@ -500,10 +505,11 @@ def decode_sync_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
             raise IndexError
         return SyncGroupResponse(0, error_code, None, None, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, SyncGroupResponse, version, buf, start, pos) from None
 
 
 def decode_sync_group_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[SyncGroupResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
@@ -514,7 +520,7 @@ def decode_sync_group_response_v1(buf: bytes, pos: int, version: int = 1) -> tup
             raise IndexError
         return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, SyncGroupResponse, version, buf, start, pos) from None
 
 
 decode_sync_group_response_v2 = at_version(decode_sync_group_response_v1, 2)
@@ -524,6 +530,7 @@ decode_sync_group_response_v3 = at_version(decode_sync_group_response_v1, 3)
 
 
 def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[SyncGroupResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
@@ -540,10 +547,11 @@ def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tup
             pos = skip_tags(buf, pos - 1)
         return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, SyncGroupResponse, version, buf, start, pos) from None
 
 
 def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[SyncGroupResponse, int]:
+    start = pos
     n: int
     try:
         protocol_type: str | None
@@ -580,7 +588,7 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             pos = skip_tags(buf, pos - 1)
         return SyncGroupResponse(throttle_time_ms, error_code, protocol_type, protocol_name, assignment), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "SyncGroupResponse", version, buf, pos) from None
+        raise decode_failure(error, SyncGroupResponse, version, buf, start, pos) from None
 
 
 def encode_sync_group_response_v0(msg: SyncGroupResponse, out: bytearray, version: int = 0) -> None:

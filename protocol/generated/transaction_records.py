@@ -42,6 +42,7 @@ unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_transaction_log_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TransactionLogKey, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -52,7 +53,7 @@ def decode_transaction_log_key_v0(buf: bytes, pos: int, version: int = 0) -> tup
             raise IndexError
         return TransactionLogKey(transactional_id), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TransactionLogKey", version, buf, pos) from None
+        raise decode_failure(error, TransactionLogKey, version, buf, start, pos) from None
 
 
 def encode_transaction_log_key_v0(msg: TransactionLogKey, out: bytearray, version: int = 0) -> None:
@@ -67,6 +68,7 @@ def encode_transaction_log_key_v0(msg: TransactionLogKey, out: bytearray, versio
 
 
 def decode_transaction_log_value_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TransactionLogValue, int]:
+    start = pos
     n: int
     try:
         producer_id, producer_epoch, transaction_timeout_ms, transaction_status, n = unpack_qhibi(buf, pos)
@@ -98,10 +100,11 @@ def decode_transaction_log_value_v0(buf: bytes, pos: int, version: int = 0) -> t
         pos += 16
         return TransactionLogValue(producer_id, -1, -1, producer_epoch, -1, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TransactionLogValue", version, buf, pos) from None
+        raise decode_failure(error, TransactionLogValue, version, buf, start, pos) from None
 
 
 def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> tuple[TransactionLogValue, int]:
+    start = pos
     n: int
     try:
         producer_id, producer_epoch, transaction_timeout_ms, transaction_status, n = unpack_qhibB(buf, pos)
@@ -176,7 +179,7 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
                     raise BadField("tagged fields", "a size is not that of its content")
         return TransactionLogValue(producer_id, previous_producer_id, next_producer_id, producer_epoch, next_producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, client_transaction_version), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TransactionLogValue", version, buf, pos) from None
+        raise decode_failure(error, TransactionLogValue, version, buf, start, pos) from None
 
 
 def encode_transaction_log_value_v0(msg: TransactionLogValue, out: bytearray, version: int = 0) -> None:

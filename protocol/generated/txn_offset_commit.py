@@ -62,6 +62,7 @@ unpack_qhiB = Struct(">qhiB").unpack_from
 
 
 def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TxnOffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -117,13 +118,14 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
             raise IndexError
         return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, producer_epoch, -1, "", None, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TxnOffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, TxnOffsetCommitRequest, version, buf, start, pos) from None
 
 
 decode_txn_offset_commit_request_v1 = at_version(decode_txn_offset_commit_request_v0, 1)
 
 
 def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[TxnOffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         (n,) = unpack_h(buf, pos)
@@ -179,10 +181,11 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
             raise IndexError
         return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, producer_epoch, -1, "", None, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TxnOffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, TxnOffsetCommitRequest, version, buf, start, pos) from None
 
 
 def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[TxnOffsetCommitRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -287,7 +290,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             pos = skip_tags(buf, pos - 1)
         return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, producer_epoch, generation_id, member_id, group_instance_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TxnOffsetCommitRequest", version, buf, pos) from None
+        raise decode_failure(error, TxnOffsetCommitRequest, version, buf, start, pos) from None
 
 
 decode_txn_offset_commit_request_v4 = at_version(decode_txn_offset_commit_request_v3, 4)
@@ -469,6 +472,7 @@ encode_txn_offset_commit_request_v5 = at_version(encode_txn_offset_commit_reques
 
 
 def decode_txn_offset_commit_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TxnOffsetCommitResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_ii(buf, pos)
@@ -500,7 +504,7 @@ def decode_txn_offset_commit_response_v0(buf: bytes, pos: int, version: int = 0)
             raise IndexError
         return TxnOffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TxnOffsetCommitResponse", version, buf, pos) from None
+        raise decode_failure(error, TxnOffsetCommitResponse, version, buf, start, pos) from None
 
 
 decode_txn_offset_commit_response_v1 = at_version(decode_txn_offset_commit_response_v0, 1)
@@ -510,6 +514,7 @@ decode_txn_offset_commit_response_v2 = at_version(decode_txn_offset_commit_respo
 
 
 def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[TxnOffsetCommitResponse, int]:
+    start = pos
     n: int
     try:
         throttle_time_ms, n = unpack_iB(buf, pos)
@@ -567,7 +572,7 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
             pos = skip_tags(buf, pos - 1)
         return TxnOffsetCommitResponse(throttle_time_ms, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "TxnOffsetCommitResponse", version, buf, pos) from None
+        raise decode_failure(error, TxnOffsetCommitResponse, version, buf, start, pos) from None
 
 
 decode_txn_offset_commit_response_v4 = at_version(decode_txn_offset_commit_response_v3, 4)

@@ -52,6 +52,7 @@ unpack_qqbhB = Struct(">qqbhB").unpack_from
 
 
 def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[WriteShareGroupStateRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -127,10 +128,11 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
             pos = skip_tags(buf, pos - 1)
         return WriteShareGroupStateRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "WriteShareGroupStateRequest", version, buf, pos) from None
+        raise decode_failure(error, WriteShareGroupStateRequest, version, buf, start, pos) from None
 
 
 def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[WriteShareGroupStateRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -206,7 +208,7 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
             pos = skip_tags(buf, pos - 1)
         return WriteShareGroupStateRequest(group_id, topics), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "WriteShareGroupStateRequest", version, buf, pos) from None
+        raise decode_failure(error, WriteShareGroupStateRequest, version, buf, start, pos) from None
 
 
 def encode_write_share_group_state_request_v0(msg: WriteShareGroupStateRequest, out: bytearray, version: int = 0) -> None:
@@ -296,6 +298,7 @@ def encode_write_share_group_state_request_v1(msg: WriteShareGroupStateRequest, 
 
 
 def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple[WriteShareGroupStateResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -356,7 +359,7 @@ def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: in
             pos = skip_tags(buf, pos - 1)
         return WriteShareGroupStateResponse(results), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "WriteShareGroupStateResponse", version, buf, pos) from None
+        raise decode_failure(error, WriteShareGroupStateResponse, version, buf, start, pos) from None
 
 
 decode_write_share_group_state_response_v1 = at_version(decode_write_share_group_state_response_v0, 1)

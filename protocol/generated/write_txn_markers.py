@@ -48,6 +48,7 @@ unpack_qhzB = Struct(">qh?B").unpack_from
 
 
 def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[WriteTxnMarkersRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -112,10 +113,11 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
             pos = skip_tags(buf, pos - 1)
         return WriteTxnMarkersRequest(markers), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "WriteTxnMarkersRequest", version, buf, pos) from None
+        raise decode_failure(error, WriteTxnMarkersRequest, version, buf, start, pos) from None
 
 
 def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[WriteTxnMarkersRequest, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -180,7 +182,7 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
             pos = skip_tags(buf, pos - 1)
         return WriteTxnMarkersRequest(markers), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "WriteTxnMarkersRequest", version, buf, pos) from None
+        raise decode_failure(error, WriteTxnMarkersRequest, version, buf, start, pos) from None
 
 
 def encode_write_txn_markers_request_v1(msg: WriteTxnMarkersRequest, out: bytearray, version: int = 1) -> None:
@@ -264,6 +266,7 @@ def encode_write_txn_markers_request_v2(msg: WriteTxnMarkersRequest, out: bytear
 
 
 def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple[WriteTxnMarkersResponse, int]:
+    start = pos
     n: int
     try:
         n = buf[pos]
@@ -339,7 +342,7 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
             pos = skip_tags(buf, pos - 1)
         return WriteTxnMarkersResponse(markers), pos
     except DECODE_ERRORS as error:
-        raise decode_failure(error, "WriteTxnMarkersResponse", version, buf, pos) from None
+        raise decode_failure(error, WriteTxnMarkersResponse, version, buf, start, pos) from None
 
 
 decode_write_txn_markers_response_v2 = at_version(decode_write_txn_markers_response_v1, 2)

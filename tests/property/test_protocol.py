@@ -64,5 +64,6 @@ def _read(name: str, version: int, data: bytes) -> None:
         assert decode(MESSAGES[name], version, encode(message, version)) == message
         return
     assert (error.message, error.version) == (name, version)
+    assert error.path
     assert error.position is not None
     assert 0 <= error.position <= len(data)

@@ -91,6 +91,7 @@ def test_every_prefix_is_truncated(name: str, version: int) -> None:
         with pytest.raises(Truncated) as caught:
             decode(MESSAGES[name], version, data[:size])
         assert (caught.value.message, caught.value.version) == (name, version)
+        assert caught.value.path
         assert caught.value.position is not None
         assert 0 <= caught.value.position <= size
 
@@ -160,20 +161,20 @@ def test_an_overlong_varint_is_malformed() -> None:
     rest = b"g\0\0\0\x01\x02m\0\0"
 
     assert decode(HeartbeatRequest, 4, fine + rest) == HeartbeatRequest("g", 1, "m", None)
-    with pytest.raises(Malformed, match="HeartbeatRequest v4: a varint has more than five bytes"):
+    with pytest.raises(Malformed, match="HeartbeatRequest v4 group_id: a varint has more than five bytes"):
         decode(HeartbeatRequest, 4, too_long + rest)
 
 
 def test_null_where_the_version_has_none_is_malformed() -> None:
     """The error names the field."""
-    with pytest.raises(Malformed, match=r"JoinGroupRequest v6 group_id: null is not allowed at byte 1") as caught:
+    with pytest.raises(Malformed, match=r"JoinGroupRequest v6 group_id: null is not allowed at byte 0") as caught:
         decode(JoinGroupRequest, 6, b"\0" * 40)
 
     assert (caught.value.message, caught.value.version, caught.value.path, caught.value.position) == (
         "JoinGroupRequest",
         6,
         "group_id",
-        1,
+        0,
     )
 
 
