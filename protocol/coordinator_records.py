@@ -61,9 +61,10 @@ class KeyedSerde:
 
     def __init__(self, *types: tuple[type[Message], type[Message]]) -> None:
         self._declared: dict[int, tuple[type[Message], type[Message]]] = {}
+        # Filled by ``_find``. By the bytes at the front of a key or a value, and by what is to be written: one look-up each.
         self._keys: dict[type[Message], tuple[bytes, Encoder[Any]]] = {}
-        self._values: dict[type[Message], dict[int, tuple[bytes, Encoder[Any]]]] = {}
-        self._types: dict[int, tuple[Decoder[Any], dict[int, Decoder[Any]]]] = {}
+        self._values: dict[tuple[type[Message], int], tuple[bytes, Encoder[Any]]] = {}
+        self._types: dict[bytes, tuple[Decoder[Any], dict[bytes, tuple[int, Decoder[Any]]]]] = {}
         for key, value in types:
             record_type = key.kafka.key
             assert record_type is not None
@@ -81,28 +82,32 @@ class KeyedSerde:
         if record_type is None or pair is None or (message is not None and message not in pair):
             return
         key, value = pair
-        self._keys[key] = (_INT16.pack(record_type), encoders(key)[0])
-        self._values[value] = {version: (_INT16.pack(version), encode) for version, encode in encoders(value).items()}
-        self._types[record_type] = (decoders(key)[0], decoders(value))
+        prefix = _INT16.pack(record_type)
+        self._keys[key] = (prefix, encoders(key)[0])
+        self._values |= {(value, version): (_INT16.pack(version), encode) for version, encode in encoders(value).items()}
+        versions = {_INT16.pack(version): (version, decode) for version, decode in decoders(value).items()}
+        self._types[prefix] = (decoders(key)[0], versions)
 
     def encode_key(self, record: CoordinatorRecord) -> bytes:
-        key = type(record.key)
-        if key not in self._keys:
-            self._find(key.kafka.key, key)
-        row = self._keys.get(key)
+        key = record.key
+        row = self._keys.get(type(key))
         if row is None:
-            raise EncodeError(f"{type(record.key).__name__} is not a key of this log")
+            self._find(key.kafka.key, type(key))
+            row = self._keys.get(type(key))
+        if row is None:
+            raise EncodeError(f"{type(key).__name__} is not a key of this log")
         out = bytearray(row[0])
-        row[1](record.key, out)
+        row[1](key, out)
         return bytes(out)
 
     def encode_value(self, record: CoordinatorRecord) -> bytes | None:
         value = record.value
         if value is None:
             return None
-        if type(value) not in self._values:
+        row = self._values.get((type(value), record.value_version))
+        if row is None:
             self._find(value.kafka.key, type(value))
-        row = self._values.get(type(value), {}).get(record.value_version)
+            row = self._values.get((type(value), record.value_version))
         if row is None:
             raise EncodeError(f"{type(value).__name__} v{record.value_version} is not a value of this log")
         out = bytearray(row[0])
@@ -111,22 +116,22 @@ class KeyedSerde:
 
     def decode(self, key: bytes | None, value: bytes | None) -> CoordinatorRecord | None:
         """Bytes behind a message are ignored, as Kafka ignores them."""
-        record_type = _read_int16(key, "key")
-        if record_type not in self._types:
-            self._find(record_type)
-        row = self._types.get(record_type)
+        if key is None:
+            raise Truncated("the key is too short", message="CoordinatorRecord", position=0)
+        row = self._types.get(key[:2])
         if row is None:
-            return None
-        assert key is not None
-        decode_key, versions = row
-        message, _ = decode_key(key, 2)
+            self._find(_read_int16(key, "key"))
+            row = self._types.get(key[:2])
+            if row is None:
+                return None
+        message, _ = row[0](key, 2)
         if value is None:
             return CoordinatorRecord(message, None)
-        version = _read_int16(value, "value")
-        decode_value = versions.get(version)
-        if decode_value is None:
+        found = row[1].get(value[:2])
+        if found is None:
+            version = _read_int16(value, "value")
             raise Malformed("the value has an unknown version", message=type(message).__name__, version=version)
-        return CoordinatorRecord(message, decode_value(value, 2)[0], version)
+        return CoordinatorRecord(message, found[1](value, 2)[0], found[0])
 
 
 class MetadataSerde:
@@ -171,8 +176,8 @@ class MetadataSerde:
         return CoordinatorRecord(message, None, version)
 
 
-def _read_int16(data: bytes | None, part: str) -> int:
-    if data is None or len(data) < 2:
+def _read_int16(data: bytes, part: str) -> int:
+    if len(data) < 2:
         raise Truncated(f"the {part} is too short", message="CoordinatorRecord", position=0)
     number: int = _INT16.unpack_from(data)[0]
     return number

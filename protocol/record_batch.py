@@ -170,31 +170,59 @@ def iter_records(buf: bytes, pos: int, header: BatchHeader, max_bytes: int | Non
         _refuse(f"{end - pos} bytes behind the last record", pos)
 
 
-def _read_record(buf: bytes, pos: int, batch_end: int, header: BatchHeader) -> tuple[Record, int]:
-    """One record, and the position behind it. Sizes and deltas of one byte are read in place."""
+def _read_record(buf: bytes, pos: int, batch_end: int, header: BatchHeader) -> tuple[Record, int]:  # noqa: PLR0912, PLR0915
+    """One record, and the position behind it.
+
+    A log of millions of records is loaded through here: varints of one and two bytes are read in place, although that makes many branches.
+    """
     start = pos
     size = buf[pos]
-    if size < 0x80:
-        pos += 1
-        size = (size >> 1) ^ -(size & 1)
+    pos += 1
+    if size >= 0x80:
+        if buf[pos] < 0x80:
+            size = size & 0x7F | buf[pos] << 7
+            pos += 1
+            size = (size >> 1) ^ -(size & 1)
+        else:
+            size, pos = _read_varint(buf, start)
     else:
-        size, pos = _read_varint(buf, pos)
+        size = (size >> 1) ^ -(size & 1)
     end = pos + size
     if size < 0 or end > batch_end:
         _refuse(f"record of {size} bytes in a batch with {batch_end - pos} left", start)
-    pos += 1  # attributes: none are defined
-    timestamp_delta = buf[pos]
+    timestamp_delta = buf[pos + 1]  # behind the attributes, of which none are defined
+    pos += 2
     if timestamp_delta:
-        timestamp_delta, pos = _read_varint(buf, pos)
+        timestamp_delta, pos = _read_varint(buf, pos - 1)
+    offset_delta = buf[pos]
+    pos += 1
+    if offset_delta >= 0x80:
+        if buf[pos] < 0x80:
+            offset_delta = offset_delta & 0x7F | buf[pos] << 7
+            pos += 1
+            offset_delta = (offset_delta >> 1) ^ -(offset_delta & 1)
+        else:
+            offset_delta, pos = _read_varint(buf, pos - 1)
     else:
-        pos += 1
-    offset_delta, pos = _read_varint(buf, pos)
-    key, pos = _read_bytes(buf, pos, end)
-    value, pos = _read_bytes(buf, pos, end)
+        offset_delta = (offset_delta >> 1) ^ -(offset_delta & 1)
+    key: bytes | None
+    size = buf[pos]
+    if size < 0x80 and not size & 1 and (stop := pos + 1 + (size >> 1)) <= end:
+        key = buf[pos + 1 : stop]
+        pos = stop
+    else:
+        key, pos = _read_bytes(buf, pos, end)
+    value: bytes | None
+    size = buf[pos]
+    if size < 0x80 and not size & 1 and (stop := pos + 1 + (size >> 1)) <= end:
+        value = buf[pos + 1 : stop]
+        pos = stop
+    else:
+        value, pos = _read_bytes(buf, pos, end)
+    headers: tuple[tuple[str, bytes | None], ...] = ()
     if buf[pos]:
         headers, pos = _read_headers(buf, pos, end)
     else:
-        headers = ()
         pos += 1
     if pos != end:
         _refuse(f"record says {end - start} bytes and has {pos - start}", start)
