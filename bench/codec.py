@@ -65,9 +65,9 @@ def _time(step: Step, loops: int) -> float:
 
 
 def _print(rows: list[Row]) -> None:
-    print(f"{'message':40}{'':8}{OURS:>9}" + "".join(f"{other:>14}{'ratio':>8}" for other in OTHERS))
+    print(f"{'message':42}{'':8}{OURS:>9}" + "".join(f"{other:>14}{'ratio':>8}" for other in OTHERS))
     for row in rows:
-        line = f"{row.case.name:40}{row.case.direction:8}{statistics.median(row.runs[OURS]) / 1e3:9.2f}"
+        line = f"{row.case.name:42}{row.case.direction:8}{statistics.median(row.runs[OURS]) / 1e3:9.2f}"
         for other in OTHERS:
             if other in row.runs:
                 line += f"{statistics.median(row.runs[other]) / 1e3:14.2f}{row.ratio(other):8.2f}"

@@ -14,6 +14,12 @@ from kio.static.primitive import i16, i32, i64
 from protocol.codec import decoder, encode, encoder
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.fields import Message
+from protocol.messages.consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import (
@@ -67,7 +73,20 @@ def _messages() -> list[tuple[str, Message, int]]:
         ("OffsetCommit v9 request, 100 metadata", _commit(100, "node-17"), 9),
         ("OffsetFetch v9 response, 100", _fetched(100, ""), 9),
         ("OffsetFetch v9 response, 100 metadata", _fetched(100, "node-17"), 9),
+        ("ConsumerGroupHeartbeat v1 request, joining", _joining(), 1),
+        ("ConsumerGroupHeartbeat v1 request", ConsumerGroupHeartbeatRequest("orders", MEMBER, 7), 1),
+        ("ConsumerGroupHeartbeat v1 response", ConsumerGroupHeartbeatResponse(0, 0, None, MEMBER, 7, 5000), 1),
+        ("ConsumerGroupHeartbeat v1 response, new", _assigned(), 1),
     ]
+
+
+def _joining() -> ConsumerGroupHeartbeatRequest:
+    return ConsumerGroupHeartbeatRequest("orders", MEMBER, 0, None, None, 300_000, ["orders", "payments"], None, "uniform", [])
+
+
+def _assigned() -> ConsumerGroupHeartbeatResponse:
+    partitions = [TopicPartitions(bytes(range(16)), list(range(12))), TopicPartitions(bytes(range(1, 17)), list(range(6)))]
+    return ConsumerGroupHeartbeatResponse(0, 0, None, MEMBER, 7, 5000, Assignment(partitions))
 
 
 def _join() -> JoinGroupRequest:
