@@ -39,12 +39,9 @@ def test_check_names_what_differs_and_changes_nothing(
 
 def test_versions_of_one_layout_share_their_code() -> None:
     """Each still says its own version when something is wrong, and goes by its own name."""
-    first: Any
-    second: Any
-    third: Any
-    fourth: Any
     for lookup in (decoder, encoder):
-        first, second, third, fourth = (lookup(HeartbeatRequest, version) for version in range(4))
+        functions: list[Any] = [lookup(HeartbeatRequest, version) for version in range(4)]
+        first, second, third, fourth = functions
         assert first.__code__ is second.__code__ is third.__code__ is not fourth.__code__
         assert third.__name__ == first.__name__.replace("_v0", "_v2")
     for version in (0, 1, 2):

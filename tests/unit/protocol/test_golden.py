@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from protocol.codec import decode, encode
+from protocol.frames import FrameSplitter
 from protocol.json_form import from_json, to_json
 from tests.support.golden import run, stored_lines, vectors
 from tests.support.kafka_jars import kafka_jars
@@ -40,6 +41,17 @@ def test_every_version_has_its_vectors() -> None:
         is_flexible = within(raw_schemas()[name]["flexibleVersions"], version)
         assert counts[name, version, "unknown tags"] == int(is_flexible)
     assert {vector["version"] for vector in vectors()["OffsetCommitRequest"]} == set(versions_of("OffsetCommitRequest"))
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_stream_of_them_whole_and_byte_by_byte(name: str) -> None:
+    """However a stream of frames arrives, the same frames come out of it."""
+    frames = [bytes.fromhex(vector["hex"]) for vector in vectors()[name] if vector["fill"] in FILLS]
+    stream = b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
+    whole, slowly = FrameSplitter(1 << 20), FrameSplitter(1 << 20)
+
+    assert whole.feed(stream) == frames
+    assert [frame for byte in stream for frame in slowly.feed(bytes([byte]))] == frames
 
 
 @pytest.mark.interop
