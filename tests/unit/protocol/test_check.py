@@ -92,6 +92,11 @@ def test_messages_on_one_side_only(tmp_path: Path, capsys: pytest.CaptureFixture
     ]
 
 
+def test_a_file_says_nothing_of_kinds_that_it_has_none_of(tmp_path: Path) -> None:
+    """The cluster's metadata records are in another directory of Kafka's sources than the requests."""
+    assert _check(tmp_path, [schema for schema in facts("messages.jsonl") if schema["type"] != "metadata"]) == 0
+
+
 def test_a_range_may_be_written_in_another_way(tmp_path: Path) -> None:
     """What counts is what it means for the valid versions."""
     schemas = facts("messages.jsonl")
