@@ -11,7 +11,7 @@ from functools import cache
 from protocol.errors import DecodeError, Malformed, Truncated
 from protocol.fields import Item, Message, Primitive
 from protocol.schema import FieldSpec, fields_of
-from protocol.wire import read_uvarint
+from protocol.wire import MAX_STRING, read_uvarint
 
 SIZES = {
     Primitive.BOOL: 1,
@@ -127,6 +127,8 @@ class _Walk:
             return
         at = self._pos
         size = self._size(field, 2 if kind is Primitive.STRING else 4, nullable)
+        if kind is Primitive.STRING and size > MAX_STRING:
+            raise _Wrong(Malformed, f"a string of {size} bytes is longer than {MAX_STRING}", at)
         if size > len(self._buf) - self._pos:
             self._refuse_size(size, at)
         content = self._pos
