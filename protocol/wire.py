@@ -19,7 +19,7 @@ from protocol.fields import Message
 F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_STRING: Final = 0x7FFF
-MAX_EXPLAINED: Final = 0x40000
+MAX_EXPLAINED: Final = 0x10000
 """Of more bytes than these, an error tells what the decoder knows: a second, slow pass over them is a gift to who sends rubbish."""
 
 
