@@ -143,7 +143,9 @@ class ShardContext(Generic[S]):
         return self.deferred.take_after(self.high_watermark)
 
     def revert_open_batch(self) -> list[DeferredEvent]:
-        """Take back the open batch alone: what is being written stays. Returns the events that failed with it."""
+        """Take back the open batch alone, if there is one: what is being written stays. Returns the events that failed with it."""
+        if self._batch is None:
+            return []
         self._batch = None
         self.registry.revert_to(self._batch_base)
         self.next_offset = self._batch_base

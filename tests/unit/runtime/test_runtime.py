@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -220,6 +220,20 @@ def test_a_replay_that_breaks_takes_back_its_batch_and_no_more(toy: ToyRuntime) 
     toy.store.finish()
     assert written.response == "written"
     assert dict(toy.shards[0].numbers) == {"written": 1}
+    toy.put("next")
+    toy.flush()
+    assert toy.store.names() == ["written", "next"]
+
+
+def test_a_record_that_breaks_the_codec_harms_nothing_that_is_being_written(toy: ToyRuntime) -> None:
+    written = toy.put("written")
+    toy.turn()
+    broken = toy.put(cast(str, None))
+    toy.store.finish()
+
+    assert broken.error == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert written.response == "written"
+    assert toy.number("written") == 1
     toy.put("next")
     toy.flush()
     assert toy.store.names() == ["written", "next"]
