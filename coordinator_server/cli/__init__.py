@@ -1,4 +1,4 @@
-"""The command line: one module per command, each with ``add_parser`` and ``run``. Only the module of the command that runs is imported.
+"""The command line: one module per command, each with EPILOG, ``add_arguments`` and ``run``. Only the module of the command that runs is imported.
 
 Exit codes: 0 done, 1 it could not be done (the last line on stderr says why and what to do), 2 the command line is wrong.
 """
@@ -10,8 +10,10 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 
 from coordinator_server import __version__
+from coordinator_server.cli.complaint import complain
 from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError
 
@@ -45,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = options.run(options)
         sys.stdout.flush()
     except ConfigError as wrong:
-        return _complain(wrong, 2)
+        return complain(wrong, 2)
     except LogError as failure:
-        return _complain(failure, 1)
+        return complain(failure, 1)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -65,12 +67,16 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, (module, summary) in COMMANDS.items():
         if name == chosen:
-            import_module(f"{__name__}.{module}").add_parser(commands, summary)
+            _add_command(commands.add_parser(name, help=summary), import_module(f"{__name__}.{module}"))
         else:
             commands.add_parser(name, help=summary)
     return parser
 
 
-def _complain(failure: Exception, code: int) -> int:
-    print(f"coordinator-server: {failure}", file=sys.stderr)
-    return code
+def _add_command(parser: argparse.ArgumentParser, command: ModuleType) -> None:
+    """A command's module is its own help: the docstring before the options, EPILOG after them."""
+    parser.description = command.__doc__
+    parser.epilog = command.EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_arguments(parser)
+    parser.set_defaults(run=command.run)

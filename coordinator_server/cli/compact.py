@@ -11,19 +11,16 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from coordinator_server.cli.complaint import complain
 from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.engine import ShardResult
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.plan import ShardPlan
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.sealed import check_data_dir, seal
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 EPILOG = """\
 examples:
@@ -37,15 +34,8 @@ The spark engine needs the extra: pip install 'coordinator-server[spark]'. It br
 _EXTRA = ("pyspark", "pyarrow", "numpy", "pandas", "py4j")
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: str) -> None:
-    """Declare the command."""
-    parser = subparsers.add_parser(
-        "compact",
-        help=summary,
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
     parser.add_argument(
         "--engine", choices=("spark", "python"), default="spark", help="python is slower and needs nothing (%(default)s)"
@@ -60,7 +50,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: 
         help="drop tombstones older than this time in ms since 1970 (default: keep all)",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,9 +61,9 @@ def run(options: argparse.Namespace) -> int:
             todo = plans(options.data_dir, seal(options.data_dir))
             result = _run(options, todo, progress_on(sys.stderr))
     except CannotRun as error:
-        return _complain(error, 2)
+        return complain(error, 2)
     except (PipelineError, OSError) as error:
-        return _complain(error, 1)
+        return complain(error, 1)
     for reason in result.left_alone:
         print(f"coordinator-server: {reason}", file=sys.stderr)
     print(_as_json(options, result) if options.json else _as_text(result, time.monotonic() - started_s))
@@ -117,8 +106,3 @@ def _as_json(options: argparse.Namespace, result: CompactResult) -> str:
 def _layer(result: ShardResult) -> dict[str, object]:
     names = ("shard", "to_offset", "records_in", "bytes_in", "records", "tombstones", "bytes_out", "digest")
     return {name: getattr(result, name) for name in names}
-
-
-def _complain(error: Exception, code: int) -> int:
-    print(f"coordinator-server: {error}", file=sys.stderr)
-    return code

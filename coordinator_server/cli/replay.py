@@ -10,16 +10,13 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from coordinator_server.cli.complaint import complain
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.replay import Group, ShardState, replay
 from coordinator_server.pipeline.sealed import check_data_dir, seal
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 EPILOG = """\
 examples:
@@ -32,15 +29,8 @@ examples:
 WIDEST = 60
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: str) -> None:
-    """Declare the command."""
-    parser = subparsers.add_parser(
-        "replay",
-        help=summary,
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
     parser.add_argument(
         "--shard", action="append", default=[], metavar="NAME", help="such as __consumer_offsets-7; repeat for more"
@@ -48,7 +38,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: 
     parser.add_argument("--at", type=int, metavar="OFFSET", help="only the records before this offset (default: all)")
     parser.add_argument("--seal", action="store_true", help="ask the running server to seal first, so that all until now is read")
     parser.add_argument("--json", action="store_true", help="print the state as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,9 +48,9 @@ def run(options: argparse.Namespace) -> int:
             seal(options.data_dir)
         states = list(replay(options.data_dir, options.shard, options.at))
     except CannotRun as error:
-        return _complain(error, 2)
+        return complain(error, 2)
     except (PipelineError, OSError) as error:
-        return _complain(error, 1)
+        return complain(error, 1)
     if options.json:
         print(msgspec.json.encode(states).decode())
     else:
@@ -116,8 +105,3 @@ def _columns(rows: list[tuple[str, ...]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-
-
-def _complain(error: Exception, code: int) -> int:
-    print(f"coordinator-server: {error}", file=sys.stderr)
-    return code

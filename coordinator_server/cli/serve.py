@@ -13,16 +13,13 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import structlog
 
+from coordinator_server.cli.complaint import complain
 from coordinator_server.config import Config, ConfigError, load, parse_overrides
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import LEVELS, configure
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 log = structlog.get_logger(__name__)
 
@@ -37,15 +34,8 @@ properties have Kafka's names and defaults; 'coordinator-server config' lists th
 """
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: str) -> None:
-    """Declare the command."""
-    parser = subparsers.add_parser(
-        "serve",
-        help=summary,
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     parser.add_argument(
         "--listen",
         default="127.0.0.1:9092",
@@ -63,7 +53,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: 
         default="auto",
         help="auto: console on a terminal, else json (%(default)s)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -97,8 +86,7 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
         ready = await daemon.start(host, port)
     except (StartError, LogError) as failure:
         await daemon.stop()
-        print(f"coordinator-server: {failure}", file=sys.stderr)
-        return 1
+        return complain(failure, 1)
     address = f"{f'[{ready.endpoint.host}]' if ':' in ready.endpoint.host else ready.endpoint.host}:{ready.endpoint.port}"
     print(f"coordinator-server ready on {address} (cluster {ready.cluster_id}, data {data_dir})", flush=True)
     _calm_the_collector()

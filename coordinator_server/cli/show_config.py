@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from coordinator_server.config import load, parse_overrides
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+EPILOG = """\
+examples:
+  coordinator-server config
+  coordinator-server config --json --override num.partitions=6
+"""
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser], summary: str) -> None:
-    """Declare the command."""
-    parser = subparsers.add_parser("config", help=summary, description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
     parser.add_argument("--override", action="append", default=[], metavar="NAME=VALUE", help="a property; repeat for more")
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -91,7 +91,7 @@ class ShardContext(Generic[S]):
         """Replay the records of one operation and put them into the open batch, all into the same one.
 
         Raises TooLarge, or EncodeError from the codec, with nothing changed. Whatever ``replay`` raises is a bug of the state machine:
-        the caller must then ``revert``.
+        the caller must then ``revert_open_batch``.
         """
         encoded = []
         size = 0

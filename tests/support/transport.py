@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 
 class MemoryTransport(asyncio.Transport):
@@ -29,6 +28,3 @@ class MemoryTransport(asyncio.Transport):
 
     def close(self) -> None:
         self.is_closed = True
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return super().get_extra_info(name, default)
