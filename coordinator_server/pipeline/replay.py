@@ -17,15 +17,15 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import DamagedLog, LockedLog
 from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.log.store import ShardId
-from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
 from coordinator_server.pipeline.plan import Source, read_batches, segment_bases, shard_directories, sources
 from coordinator_server.pipeline.sealed import is_served, offline_store
+from coordinator_server.runtime.loader import replay_batch
 from protocol.codec import decoder
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
-from protocol.record_batch import iter_records, read_header
 
 GROUPS_TOPIC: Final = "__consumer_offsets"
 CONSUMER: Final = "consumer"
@@ -121,13 +121,7 @@ def replay_batches(batches: Iterable[bytes], upto: int | None = None) -> GroupSh
     nothing = _NoTime()
     shard = GroupShard(config=Config(), registry=SnapshotRegistry(), timer=nothing, clock=nothing, new_id=_no_id)
     for batch in batches:
-        header = read_header(batch)
-        if header.is_control:
-            continue
-        for record in iter_records(batch, 0, header):
-            decoded = CLASSIC_GROUP_SERDE.decode(record.key, record.value)
-            if decoded is not None and (upto is None or record.offset < upto):
-                shard.replay(record.offset, decoded)
+        replay_batch(batch, CLASSIC_GROUP_SERDE, shard, LATEST if upto is None else upto)
     return shard
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from coordinator_server.log.store import LogStore
+from coordinator_server.machine.shard import CoordinatorShard
+from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.context import ShardContext
+from protocol.coordinator_records import RecordSerde
 from protocol.record_batch import iter_records, read_header
 
 RECORDS_PER_STEP = 2000
@@ -27,7 +30,7 @@ class ShardLoader:
             self._batches = self._store.read(context.id, 0)
         replayed = 0
         for batch in self._batches:
-            replayed += self._replay(batch)
+            replayed += replay_batch(batch, context.serde, context.shard)
             if replayed >= RECORDS_PER_STEP:
                 context.records_loaded += replayed
                 return False
@@ -35,13 +38,15 @@ class ShardLoader:
         context.start_at(self._store.end_offset(context.id))
         return True
 
-    def _replay(self, batch: bytes) -> int:
-        header = read_header(batch)
-        if header.is_control:
-            return 0
-        decode, replay = self._context.serde.decode, self._context.shard.replay
-        for record in iter_records(batch, 0, header):
-            decoded = decode(record.key, record.value)
-            if decoded is not None:
-                replay(record.offset, decoded)
-        return header.count
+
+def replay_batch(batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto: int = LATEST) -> int:
+    """Replay the records before ``upto`` into a shard, at a start and in the pipeline alike; how many the batch has. Raises DecodeError."""
+    header = read_header(batch)
+    if header.is_control:
+        return 0
+    decode, replay = serde.decode, shard.replay
+    for record in iter_records(batch, 0, header):
+        decoded = decode(record.key, record.value)
+        if decoded is not None and record.offset < upto:
+            replay(record.offset, decoded)
+    return header.count
