@@ -1,8 +1,8 @@
-// Closed-loop load on one loopback port, in one thread: every connection keeps a window of requests in flight.
+// Closed-loop load on loopback ports, in one thread: every connection keeps a window of requests in flight.
 //
-//   blast PORT CONNECTIONS WINDOW WARM_SECONDS SECONDS < plan
+//   blast CONNECTIONS WINDOW WARM_SECONDS SECONDS < plan
 //
-// The plan is a row of entries, numbers little endian: u32 connection, u32 request size, u32 answer size, request, answer. A request is
+// The plan is a row of entries, numbers little endian: u32 connection, u32 its port, u32 request size, u32 answer size, request, answer. A request is
 // a whole frame as it goes on the wire; the answer is what must come back after the length and the correlation id. A connection cycles
 // through its requests. Each answer is compared with the one that belongs to its request, so a fast wrong answer does not count.
 // Prints one line of JSON; exit code 1 when a connection breaks or nothing arrives for ten seconds.
@@ -28,7 +28,7 @@ typedef struct {
 } Exchange;
 
 typedef struct {
-    int fd, is_stuck;               // is_stuck: the socket takes no more for now, epoll tells when it does
+    int fd, port, is_stuck;               // is_stuck: the socket takes no more for now, epoll tells when it does
     Exchange *exchanges;
     uint32_t count, next;           // of exchanges, and the one to send next
     uint32_t sent, answered;        // requests, ever
@@ -65,19 +65,20 @@ static char *take(FILE *file, uint32_t size) {
 }
 
 static void read_plan(Connection *connections, uint32_t count) {
-    uint32_t head[3];
-    while (fread(head, sizeof head[0], 3, stdin) == 3) {
+    uint32_t head[4];
+    while (fread(head, sizeof head[0], 4, stdin) == 4) {
         if (head[0] >= count) die("the plan names a connection that there is not");
         Connection *c = &connections[head[0]];
         c->exchanges = grow(c->exchanges, (c->count + 1) * sizeof(Exchange));
         Exchange *e = &c->exchanges[c->count++];
-        e->request_size = head[1], e->answer_size = head[2];
-        e->request = take(stdin, head[1]), e->answer = take(stdin, head[2]);
+        c->port = (int)head[1];
+        e->request_size = head[2], e->answer_size = head[3];
+        e->request = take(stdin, head[2]), e->answer = take(stdin, head[3]);
     }
 }
 
-static void open_connection(Connection *c, int port, int poll) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+static void open_connection(Connection *c, int poll) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)c->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int on = 1;
     if (!c->count) die("the plan has no requests for a connection");
     c->fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -158,18 +159,18 @@ static double quantile_ms(double q) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 6) {
-        fprintf(stderr, "usage: blast PORT CONNECTIONS WINDOW WARM_SECONDS SECONDS < plan\n");
+    if (argc != 5) {
+        fprintf(stderr, "usage: blast CONNECTIONS WINDOW WARM_SECONDS SECONDS < plan\n");
         return 2;
     }
-    int port = atoi(argv[1]), poll = epoll_create1(0), is_measuring = 0;
-    uint32_t count = (uint32_t)atoi(argv[2]);
-    window = (uint32_t)atoi(argv[3]);
+    int poll = epoll_create1(0), is_measuring = 0;
+    uint32_t count = (uint32_t)atoi(argv[1]);
+    window = (uint32_t)atoi(argv[2]);
     if (window < 1 || window > MAX_WINDOW || count < 1) die("the window is 1 to 1024, connections at least one");
     Connection *connections = calloc(count, sizeof *connections);
     read_plan(connections, count);
-    for (uint32_t i = 0; i < count; i++) open_connection(&connections[i], port, poll);
-    double measure_from = now() + atof(argv[4]), started = 0, end = measure_from + atof(argv[5]);
+    for (uint32_t i = 0; i < count; i++) open_connection(&connections[i], poll);
+    double measure_from = now() + atof(argv[3]), started = 0, end = measure_from + atof(argv[4]);
     for (uint32_t i = 0; i < count; i++) fill_window(&connections[i], poll);
     for (;;) {
         struct epoll_event events[256];

@@ -48,12 +48,25 @@ appender.out.layout.pattern=%p %m%n
 """
 
 
+class Daemon(Server):
+    """The daemon as `serve` starts it, with more words of its command line, perhaps under another interpreter."""
+
+    def __init__(self, directory: Path, words: Sequence[str]) -> None:
+        super().__init__(directory)
+        self._python = words[0] if words and not words[0].startswith("-") else ""
+        self._words = words[1:] if self._python else words
+
+    def command(self) -> list[str]:
+        """-P: an interpreter that has the package installed (the compiled wheel, say) must not find the checkout's."""
+        own = super().command()
+        return ([self._python, "-P", *own[1:]] if self._python else own) + [*self._words]
+
+
 @contextlib.contextmanager
-def this_server(overrides: Sequence[str]) -> Iterator[Address]:
-    """The daemon as `serve` starts it, fsync and all, with a data directory that goes afterwards."""
-    properties = dict(one.split("=", 1) for one in overrides)
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as directory, Server(Path(directory), properties) as server:
-        yield server.address
+def this_server(words: Sequence[str]) -> Iterator[Daemon]:
+    """This server, fsync and all, with a data directory that goes afterwards."""
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as directory, Daemon(Path(directory), words) as server:
+        yield server
 
 
 @contextlib.contextmanager

@@ -47,7 +47,7 @@ class Member:
         self._join_version = join_version
         self._metadata = subscription(group_id) if metadata is None else metadata
         self._timeouts = session_timeout_ms, rebalance_timeout_ms
-        self._address = address
+        self.address = address
         self.client = Client(address)
 
     @property
@@ -56,7 +56,7 @@ class Member:
 
     def reconnect(self) -> None:
         self.client.close()
-        self.client = Client(self._address)
+        self.client = Client(self.address)
 
     def start_join(self) -> None:
         """Ask to join, after the member id step where there is one; ``finish_join`` waits for the answer."""

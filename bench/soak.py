@@ -1,0 +1,94 @@
+"""Whether memory stays flat under load that goes on and on.
+
+    python -m bench.soak [--minutes 10] [--ours 'WORDS'] [--json FILE]
+
+Four kinds of load take turns, half a minute in all: commits of 10 partitions over 200 connections, heartbeats, fetches, and groups that join and vanish
+without a goodbye. At the end of each turn the resident memory of all processes of the server is printed, with its highest figure and the bytes
+on disk. The first two turns fill caches and the journal's first files; growth is told from there on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import shlex
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import uvloop
+
+from bench.load import blast, compiled, plan, set_up
+from bench.rebalance import settle
+from bench.targets import Daemon, this_server
+
+CONNECTIONS = 200
+TURN_S = 10
+WARM_TURNS = 2
+
+
+class Sample(NamedTuple):
+    """After one turn."""
+
+    seconds: float
+    rss_mb: float
+    disk_mb: float
+    requests: int
+
+
+def main() -> None:
+    options = _options()
+    compiled()
+    samples: list[Sample] = []
+    with this_server(shlex.split(options.ours)) as server:
+        members = set_up(server.address, CONNECTIONS)
+        plans = [plan(members, scenario) for scenario in ("commit 10", "heartbeat", "fetch 10")]
+        started, requests = time.monotonic(), 0
+        print(f"{'minutes':>8} {'RSS MB':>8} {'disk MB':>8} {'requests':>12}")
+        for turn in itertools.count():
+            for entries in plans:
+                requests += blast(CONNECTIONS, 1, entries, 0.1, TURN_S)["answers"]
+            uvloop.run(settle(server.address, [f"passing-{turn}-{group}" for group in range(40)], 5))
+            sample = Sample(time.monotonic() - started, _rss_mb(server), _disk_mb(server.data_dir), requests)
+            samples.append(sample)
+            print(f"{sample.seconds / 60:8.1f} {sample.rss_mb:8.1f} {sample.disk_mb:8.1f} {sample.requests:12,}", flush=True)
+            if sample.seconds >= options.minutes * 60:
+                break
+    settled = samples[WARM_TURNS:] or samples
+    print(f"growth after the first {WARM_TURNS} turns: {settled[-1].rss_mb - settled[0].rss_mb:+.1f} MB")
+    if options.json:
+        Path(options.json).write_text(json.dumps([sample._asdict() for sample in samples], indent=1) + "\n")
+
+
+def _rss_mb(server: Daemon) -> float:
+    """Resident memory of the server and its child processes."""
+    return sum(_of_process(pid) for pid in _family(server.pid)) / 1024
+
+
+def _of_process(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    return 0
+
+
+def _family(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(member for child in children for member in _family(int(child)))]
+
+
+def _disk_mb(directory: Path) -> float:
+    return sum(path.stat().st_blocks * 512 for path in directory.rglob("*") if path.is_file()) / 1e6
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10, metavar="M")
+    parser.add_argument("--ours", default="", metavar="WORDS", help="this server, started so")
+    parser.add_argument("--json", metavar="FILE", help="write the samples there too")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
