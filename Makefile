@@ -36,7 +36,7 @@ test: with-dev ## the whole test suite; ARGS='tests/unit -k log' for a part of i
 
 torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses
 	@LOG_IMAGES=$(or $(IMAGES),20000) $(BIN)/python -m pytest tests/property/test_log_syscalls.py tests/property/test_log_kill.py \
-	    tests/property/test_log_power_loss.py tests/integration/test_crash.py --every-syscall --crash-rounds 200 $(ARGS)
+	    tests/property/test_log_power_loss.py tests/property/test_log_shares.py tests/integration/test_crash.py --every-syscall --crash-rounds 200 $(ARGS)
 
 check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
 	@$(BIN)/ruff check .

@@ -38,4 +38,8 @@ class DamagedLog(LogError):
 
 
 class LockedLog(LogError):
-    """The data directory is in use by another process."""
+    """The data directory is in use by another process: ``holder``, when that is known."""
+
+    def __init__(self, message: str, holder: int | None = None) -> None:
+        super().__init__(message)
+        self.holder = holder

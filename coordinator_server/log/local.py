@@ -20,13 +20,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from coordinator_server.log.directory import release, take
 from coordinator_server.log.errors import DamagedLog, Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.frames import entry_header
 from coordinator_server.log.journal import FIRST_BYTES, Found, Journal, JournalFile
 from coordinator_server.log.layers import layer_to_load, newest_valid_layer
-from coordinator_server.log.meta import Meta, open_meta
+from coordinator_server.log.meta import Meta, read_meta
 from coordinator_server.log.reading import Span, read_spans
-from coordinator_server.log.recovery import Recovered, journal_dir, recover
+from coordinator_server.log.recovery import Recovered, Share, journal_dir, recover
 from coordinator_server.log.segments import SegmentState, ShardLog, end_of_batches, segment_path
 from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
 from coordinator_server.log.store import Append, ShardId
@@ -82,21 +83,48 @@ class LocalLogStore:
         """
         storage = storage or LocalStorage()
         data_dir = str(data_dir)
-        lock: Lock | None = None
+        lock, meta = take(storage, data_dir, node_id=node_id, offsets_topic_num_partitions=offsets_topic_num_partitions)
+        journal = Journal(storage, journal_dir(data_dir, loop_index), journal_bytes, is_synced=sync is not Sync.NEVER)
+        store = cls(storage, data_dir, meta, journal, segment_bytes)
         try:
-            make_dir_durably(storage, data_dir)
-            lock = storage.lock(f"{data_dir}/.lock")
-            meta = open_meta(storage, data_dir, node_id=node_id, offsets_topic_num_partitions=offsets_topic_num_partitions)
-            recovered = recover(storage, data_dir)
-            journal = Journal(storage, journal_dir(data_dir, loop_index), journal_bytes, is_synced=sync is not Sync.NEVER)
-            store = cls(storage, data_dir, meta, journal, segment_bytes)
-            store._start(lock, recovered, loop_index)
+            store._start(recover(storage, data_dir), loop_index)
         except OSError as error:
-            _release(lock)
+            lock.close()
             raise Unavailable(f"cannot open the log in {data_dir}: {error}") from error
         except LogError:
-            _release(lock)
+            lock.close()
             raise
+        store._lock = lock
+        store._run(post, make_writer(sync, post), worker or ThreadWorker(store._on_worker_death))
+        return store
+
+    @classmethod
+    def open_share(  # noqa: PLR0913 - as for open
+        cls,
+        data_dir: str | Path,
+        share: Share,
+        *,
+        post: Post,
+        segment_bytes: int = SEGMENT_BYTES,
+        journal_bytes: int = JOURNAL_BYTES,
+        sync: Sync = Sync.ADAPTIVE,
+        storage: Storage | None = None,
+        worker: Worker | None = None,
+    ) -> LocalLogStore:
+        """Open what one loop owns of a directory that its supervisor took and settled (directory.py), after recovering that.
+
+        DamagedLog and Unavailable, as for ``open``.
+        """
+        storage = storage or LocalStorage()
+        data_dir = str(data_dir)
+        try:
+            meta = read_meta(storage, data_dir)
+            journal = Journal(storage, journal_dir(data_dir, share.loop), journal_bytes, is_synced=sync is not Sync.NEVER)
+            store = cls(storage, data_dir, meta, journal, segment_bytes)
+            store._owns = share.owns
+            store._start(recover(storage, data_dir, share), share.loop)
+        except OSError as error:
+            raise Unavailable(f"cannot open the log in {data_dir}: {error}") from error
         store._run(post, make_writer(sync, post), worker or ThreadWorker(store._on_worker_death))
         return store
 
@@ -104,6 +132,8 @@ class LocalLogStore:
         self.meta = meta
         self._storage = storage
         self._data_dir = data_dir
+        self._lock: Lock | None = None
+        self._owns: Callable[[ShardId], bool] | None = None
         self._segment_bytes = segment_bytes
         self._journal = journal
         self._logs: dict[ShardId, ShardLog] = {}
@@ -198,14 +228,13 @@ class LocalLogStore:
             for log in self._logs.values():
                 log.release()
             self._journal.close()
-            self._lock.close()
+            release(self._lock)
 
     # Start.
 
-    def _start(self, lock: Lock, recovered: Recovered, loop_index: int) -> None:
+    def _start(self, recovered: Recovered, loop_index: int) -> None:
         for shard, state in recovered.shards.items():
             self._add(shard, state)
-        self._lock = lock
         for directory in (os.path.dirname(self._journal.directory), self._journal.directory):
             make_dir_durably(self._storage, directory)
         ends = [log.checkpoint() for log in self._logs.values()]
@@ -220,6 +249,8 @@ class LocalLogStore:
         self._ask_spare(0)
 
     def _add(self, shard: ShardId, state: SegmentState) -> ShardLog:
+        if self._owns is not None and not self._owns(shard):
+            raise ValueError(f"{shard} belongs to another loop's journal")
         log = self._logs[shard] = ShardLog(self._storage, f"{self._data_dir}/{shard}", shard, state, self._segment_bytes)
         return log
 
@@ -381,8 +412,3 @@ class LocalLogStore:
         if mark is not None and spans and mark.segment == bases[-1] and len(spans) == 1:
             spans[0] = Span(spans[0].path, mark.offset, mark.position, size)
         return spans
-
-
-def _release(lock: Lock | None) -> None:
-    if lock is not None:
-        lock.close()

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -46,13 +46,24 @@ class Recovered(Struct):
     journals: dict[int, journal.Found]
 
 
+class Share(NamedTuple):
+    """What one of several loops has of a data directory: the journal of its number, and its shards."""
+
+    loop: int
+    owns: Callable[[ShardId], bool]
+
+
 def journal_dir(data_dir: str, loop_index: int) -> str:
     return f"{data_dir}/{JOURNALS}/loop-{loop_index}"
 
 
-def recover(storage: Storage, data_dir: str) -> Recovered:
-    """Bring every shard's segments up to the journals of all loops. DamagedLog when that cannot be done without losing something."""
-    journals = {loop: journal.find(storage, journal_dir(data_dir, loop)) for loop in _loops(storage, data_dir)}
+def recover(storage: Storage, data_dir: str, share: Share | None = None) -> Recovered:
+    """Bring every shard's segments up to the journals of all loops; with ``share``, its shards' to its journal alone, beside other loops.
+
+    DamagedLog when that cannot be done without losing something.
+    """
+    loops = _loops(storage, data_dir) if share is None else [share.loop]
+    journals = {loop: journal.find(storage, journal_dir(data_dir, loop)) for loop in loops}
     ends: dict[ShardId, ShardEnd] = {}
     entries: dict[ShardId, list[Entry]] = {}
     for found in journals.values():
@@ -63,6 +74,8 @@ def recover(storage: Storage, data_dir: str) -> Recovered:
     is_synced = all(found.head is None or found.head.is_synced for found in journals.values())
     shards = {}
     for shard in sorted({*_shards(storage, data_dir), *entries, *ends}):
+        if share is not None and not share.owns(shard):
+            continue
         directory = f"{data_dir}/{shard}"
         bases = segment_bases(storage, directory)
         later = sorted(entries.get(shard, ()), key=lambda entry: entry.offset)

@@ -234,7 +234,8 @@ class LocalLock:
         except BlockingIOError:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
             self.close()
-            raise LockedLog(f"{os.path.dirname(path)} is in use by process {holder}") from None
+            pid = int(holder) if holder.isdecimal() else None
+            raise LockedLog(f"{os.path.dirname(path)} is in use by process {holder}", pid) from None
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
 

@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown
+from coordinator_server.log.recovery import Share
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.log.writer import Sync
 from tests.support.log import DATA, OpenLog, batch, shard
@@ -72,21 +73,27 @@ class History:
 class Life:
     """One run of the program, from open to whatever ends it."""
 
-    def __init__(self, rng: Random, disk: SimulatedDisk, history: History, sync: Sync) -> None:
+    def __init__(self, rng: Random, disk: SimulatedDisk, history: History, sync: Sync, loop: Share | None = None) -> None:
         self.rng = rng
         self.history = history
+        self.partitions = [partition for partition in range(5) if loop is None or loop.owns(shard(partition))]
         disk.mend()
         sizes = {"journal_bytes": rng.choice((2048, 4096, 16384)), "segment_bytes": rng.choice((1000, 5000, 1 << 20))}
-        # Shards move: with every start another loop may write all of them.
-        self.log = OpenLog(disk, loop_index=rng.choice((0, 0, 1)), sync=sync, **sizes)
+        if loop is None:
+            # Shards move: with every start another loop may write all of them.
+            sizes["loop_index"] = rng.choice((0, 0, 1))
+        self.log = OpenLog(disk, loop, sync=sync, **sizes)
         history.check(self.log)
         often = {self.submit: 24, self.work: 12, self.turn: 12, self.pass_time: 4, self.seal: 2, self.read: 2}
         self.steps = {**often, self.fill_disk: 1, self.make_room: 2}
 
-    def run(self) -> None:
+    def some_steps(self, most: int) -> None:
         names, weights = list(self.steps), list(self.steps.values())
-        for step in self.rng.choices(names, weights, k=self.rng.randint(0, 60)):
+        for step in self.rng.choices(names, weights, k=self.rng.randint(0, most)):
             step()
+
+    def run(self) -> None:
+        self.some_steps(60)
         ending = self.rng.random()
         if ending < 0.5:
             self.log.disk.mend()
@@ -102,7 +109,7 @@ class Life:
             return
         rng = self.rng
         size = rng.choice((10, 300, 1000, 5000)) if rng.random() < 0.95 else 20000
-        for partition in rng.sample(range(5), rng.randint(1, 4)):
+        for partition in rng.sample(self.partitions, rng.randint(1, min(4, len(self.partitions)))):
             offset = self.history.end(shard(partition))
             data = batch(offset, rng.randbytes(rng.randint(1, size)), rng.randint(1, 3))
             self.history.in_flight.append(Append(shard(partition), 0, offset, data))

@@ -8,6 +8,7 @@ from typing import Any
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.recovery import Share
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.log.writer import Sync
 from protocol.record_batch import BatchBuilder, iter_batches, iter_records
@@ -41,14 +42,17 @@ class ManualWorker:
 
 
 class OpenLog:
-    """A store on a simulated disk."""
+    """A store on a simulated disk: the whole log, or one loop's share of it."""
 
-    def __init__(self, disk: SimulatedDisk, **settings: Any) -> None:
+    def __init__(self, disk: SimulatedDisk, share: Share | None = None, **settings: Any) -> None:
         self.disk = disk
         self.worker = ManualWorker()
         self.posted: deque[Callable[[], None]] = deque()
         given = {"sync": Sync.INLINE, "journal_bytes": 16384, "segment_bytes": 1 << 20, **settings}
-        self.store = LocalLogStore.open(DATA, post=self.posted.append, storage=disk, worker=self.worker, **given)
+        if share is None:
+            self.store = LocalLogStore.open(DATA, post=self.posted.append, storage=disk, worker=self.worker, **given)
+        else:
+            self.store = LocalLogStore.open_share(DATA, share, post=self.posted.append, storage=disk, worker=self.worker, **given)
 
     def submit(self, *appends: Append) -> list[LogError | None]:
         """Submit; the list gets the outcome when there is one."""
@@ -84,6 +88,11 @@ class OpenLog:
         """The moment when what waits is written to the segments."""
         self.worker.pass_time()
         self.run()
+
+
+def share(loop: int, loops: int) -> Share:
+    """Shards spread over the loops by their number."""
+    return Share(loop, lambda each: each.partition % loops == loop)
 
 
 def shard(partition: int) -> ShardId:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ BATCH = len(batch(0))
 SEGMENT = f"{DATA}/{shard(0)}/{0:020d}.log"
 
 
-def killed(count: int = 3, *, write_out: bool = False, **settings: int) -> SimulatedDisk:
+def killed(count: int = 3, *, write_out: bool = False, **settings: Any) -> SimulatedDisk:
     """The disk of a process that appended to shard 0 and was killed."""
     disk = SimulatedDisk()
     log = OpenLog(disk, **settings)

@@ -1,0 +1,116 @@
+"""A data directory before anybody writes in it: whose it is, and what its journals still owe to the segments.
+
+    one process    take, recover everything, write                     LocalLogStore.open
+    many loops     take and ``settle`` in the process that starts them, then LocalLogStore.open_share in each
+
+After ``settle`` every journal says of its own loop's shards alone, and truly, that all is in synced segments. So a shard may have moved
+to another loop, and a loop that dies later is recovered from its own journal while the others go on.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from coordinator_server.log.errors import LockedLog, LogError, Unavailable
+from coordinator_server.log.frames import ShardEnd
+from coordinator_server.log.journal import FIRST_BYTES, Found, Journal
+from coordinator_server.log.meta import Meta, open_meta
+from coordinator_server.log.recovery import JOURNALS, Recovered, journal_dir, recover
+from coordinator_server.log.storage import Lock, Storage, make_dir_durably
+from coordinator_server.log.store import ShardId
+
+# The loops of a supervisor that was killed die with it, and hold the lock until then.
+ORPHANS_S: Final = 5.0
+_LOOK_AGAIN_S: Final = 0.02
+
+
+class Taken(NamedTuple):
+    """A directory that this process may use until it closes the lock."""
+
+    lock: Lock
+    meta: Meta
+
+
+def take(storage: Storage, data_dir: str, *, node_id: int, offsets_topic_num_partitions: int) -> Taken:
+    """Lock the directory, making it if need be, and check that it is the one that is meant.
+
+    LockedLog: another process has the directory. LogError: it was made for another configuration. Unavailable: the operating system refuses.
+    """
+    lock: Lock | None = None
+    try:
+        make_dir_durably(storage, data_dir)
+        lock = _lock(storage, f"{data_dir}/.lock")
+        return Taken(
+            lock, open_meta(storage, data_dir, node_id=node_id, offsets_topic_num_partitions=offsets_topic_num_partitions)
+        )
+    except OSError as error:
+        release(lock)
+        raise Unavailable(f"cannot open the log in {data_dir}: {error}") from error
+    except LogError:
+        release(lock)
+        raise
+
+
+def settle(storage: Storage, data_dir: str, loops: int, loop_of: Callable[[ShardId], int]) -> None:
+    """Recover the journals of all loops there ever were, and leave a clean one to each of the ``loops`` that come.
+
+    Under the directory's lock, before any loop starts. Doing it twice changes nothing. DamagedLog, Unavailable.
+    """
+    try:
+        recovered = recover(storage, data_dir)
+        make_dir_durably(storage, f"{data_dir}/{JOURNALS}")
+        for loop in range(loops):
+            _settle_journal(storage, data_dir, loop, recovered, [end for end in _ends(recovered) if loop_of(end.shard) == loop])
+        for loop in recovered.journals.keys() - range(loops):
+            Journal(storage, journal_dir(data_dir, loop), FIRST_BYTES).retire(recovered.journals[loop], _ends(recovered))
+    except OSError as error:
+        raise Unavailable(f"cannot recover the log in {data_dir}: {error}") from error
+
+
+def _settle_journal(storage: Storage, data_dir: str, loop: int, recovered: Recovered, ends: list[ShardEnd]) -> None:
+    found = recovered.journals.get(loop, Found())
+    if found.head is not None and not found.entries and len(found.chain) == 1 and sorted(found.head.ends) == ends:
+        return
+    journal = Journal(storage, journal_dir(data_dir, loop), FIRST_BYTES)
+    make_dir_durably(storage, journal.directory)
+    try:
+        journal.start(found, ends)
+    finally:
+        journal.close()
+
+
+def _ends(recovered: Recovered) -> list[ShardEnd]:
+    return sorted(
+        ShardEnd(shard, state.bases[-1] if state.bases else state.end, state.size, state.end)
+        for shard, state in recovered.shards.items()
+    )
+
+
+def _lock(storage: Storage, path: str) -> Lock:
+    deadline = time.monotonic() + ORPHANS_S
+    while True:
+        try:
+            return storage.lock(path)
+        except LockedLog as locked:
+            if locked.holder is None or _is_alive(locked.holder) or time.monotonic() > deadline:
+                raise
+            time.sleep(_LOOK_AGAIN_S)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def release(lock: Lock | None) -> None:
+    """Let go of a lock, if there is one."""
+    if lock is not None:
+        lock.close()

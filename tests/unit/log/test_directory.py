@@ -1,0 +1,129 @@
+"""One directory for several loops: taken once, settled, then a share each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.log import directory
+from coordinator_server.log.directory import settle, take
+from coordinator_server.log.errors import LockedLog, LogError
+from coordinator_server.log.storage import LocalStorage
+from tests.support.log import DATA, OpenLog, append, shard, share, values
+from tests.support.storage import SimulatedDisk
+
+
+def shares(disk: SimulatedDisk, count: int) -> list[OpenLog]:
+    """A start with that many loops."""
+    take(disk, DATA, node_id=0, offsets_topic_num_partitions=50)
+    settle(disk, DATA, count, lambda each: each.partition % count)
+    return [OpenLog(disk, share(loop, count)) for loop in range(count)]
+
+
+def append_to_all(logs: list[OpenLog], offset: int) -> None:
+    for partition in range(6):
+        assert logs[partition % len(logs)].append(append(partition, offset, b"%05d" % offset)) is None
+
+
+def test_shards_move_between_loops_with_all_they_hold() -> None:
+    """1 → 3 → 2 → 1 loops, killed each time: every shard has all that was acknowledged, in order."""
+    disk = SimulatedDisk()
+    for offset, count in enumerate((1, 3, 2, 1)):
+        append_to_all(shares(disk, count), offset)
+        disk.kill()
+
+    whole = OpenLog(disk).store
+
+    expected = [b"%05d" % offset for offset in range(4)]
+    assert {partition: values(whole.read(shard(partition), 0)) for partition in range(6)} == dict.fromkeys(range(6), expected)
+
+
+def test_one_loop_is_recovered_beside_the_others() -> None:
+    """What the others have not written out yet is theirs: nobody touches it, and nobody misses it."""
+    disk = SimulatedDisk()
+    logs = shares(disk, 2)
+    append_to_all(logs, 0)
+
+    logs[1] = OpenLog(disk, share(1, 2))
+    append_to_all(logs, 1)
+
+    for partition in range(6):
+        assert values(logs[partition % 2].store.read(shard(partition), 0)) == [b"00000", b"00001"]
+    assert logs[1].store.shards() == [shard(1), shard(3), shard(5)]
+
+
+def test_a_share_takes_its_own_shards_only() -> None:
+    """A batch in the journal of another loop would be lost to the shard's owner: that is our own bug, and refused."""
+    log = shares(SimulatedDisk(), 2)[1]
+
+    with pytest.raises(ValueError, match="belongs to another loop"):
+        log.submit(append(0, 0))
+
+
+def test_settling_what_is_settled_writes_nothing() -> None:
+    """A start after a clean stop with the same number of loops finds all as it must be."""
+    disk = SimulatedDisk()
+    logs = shares(disk, 2)
+    append_to_all(logs, 0)
+    for log in logs:
+        log.store.close()
+    disk.kill()
+    disk.calls.clear()
+
+    settle(disk, DATA, 2, lambda each: each.partition % 2)
+
+    assert not [call for call in disk.calls if call[0] == "pwrite"]
+
+
+def test_a_refused_directory_is_not_kept_locked(tmp_path: Path) -> None:
+    """Who asks again with the right configuration gets it."""
+    take(LocalStorage(), str(tmp_path), node_id=1, offsets_topic_num_partitions=50).lock.close()
+
+    with pytest.raises(LogError, match=r"made with node\.id=1"):
+        take(LocalStorage(), str(tmp_path), node_id=2, offsets_topic_num_partitions=50)
+    take(LocalStorage(), str(tmp_path), node_id=1, offsets_topic_num_partitions=50).lock.close()
+
+
+def test_a_directory_in_use_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The holder lives: nobody waits for it, and its pid is named."""
+    monkeypatch.setattr("time.sleep", pytest.fail)
+    taken = take(LocalStorage(), str(tmp_path), node_id=1, offsets_topic_num_partitions=50)
+
+    with pytest.raises(LockedLog, match=f"process {os.getpid()}$"):
+        take(LocalStorage(), str(tmp_path), node_id=1, offsets_topic_num_partitions=50)
+    taken.lock.close()
+
+
+ORPHAN = """
+import os, sys, time
+from coordinator_server.log.storage import LocalStorage
+lock = LocalStorage().lock(sys.argv[1])
+if os.fork() == 0:
+    os.close(1)
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+def orphaned(path: Path, seconds: float) -> None:
+    """A lock whose process is gone, and whose child holds it on for a while."""
+    subprocess.run([sys.executable, "-c", ORPHAN, str(path / ".lock"), str(seconds)], check=True, stdout=subprocess.PIPE)
+
+
+def test_the_loops_of_a_dead_supervisor_are_waited_for(tmp_path: Path) -> None:
+    """They hold the lock for the moment that it takes them to die."""
+    orphaned(tmp_path, 0.2)
+
+    take(LocalStorage(), str(tmp_path), node_id=1, offsets_topic_num_partitions=50).lock.close()
+
+
+def test_but_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever still has the directory then may write to it."""
+    monkeypatch.setattr(directory, "ORPHANS_S", 0.1)
+    orphaned(tmp_path, 1.0)
+
+    with pytest.raises(LockedLog):
+        take(LocalStorage(), str(tmp_path), node_id=1, offsets_topic_num_partitions=50)
