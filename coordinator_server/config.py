@@ -53,6 +53,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     # Ours: size of each of the two journal files.
     log_journal_bytes: Annotated[int, Meta(ge=1 << 16)] = 16 << 20
 
+    # Ours: whether the log tells who was behind each change (principal, client id, host, member) and why, in headers of its records.
+    log_provenance: bool = True
+
     # Kafka's default is 100 MiB; here the largest useful request is far smaller, and a valid array may take nine times its bytes in memory.
     socket_request_max_bytes: Positive = 16 << 20
     # Ours: requests of one connection that may wait for an answer before we stop reading from it.

@@ -42,11 +42,10 @@ class CoordinatorRecord(Struct, gc=False):
     key: Message
     value: Message | None
     value_version: int = 0
-    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 class RecordSerde(Protocol):
-    """Records of one log to bytes and back. Headers are the log record's own: they pass by here."""
+    """Records of one log to bytes and back."""
 
     def encode_key(self, record: CoordinatorRecord, /) -> bytes | None: ...
 

@@ -143,10 +143,13 @@ def iter_batches(buf: bytes, pos: int = 0) -> Iterator[tuple[int, BatchHeader]]:
         pos += header.size
 
 
-def iter_records(buf: bytes, pos: int, header: BatchHeader, max_bytes: int | None = None) -> Iterator[Record]:
+def iter_records(
+    buf: bytes, pos: int, header: BatchHeader, max_bytes: int | None = None, *, with_headers: bool = True
+) -> Iterator[Record]:
     """The records of the batch at ``pos``, in order. The batch should have been verified.
 
-    Compressed records take up to ``max_bytes`` of memory at once and are refused when they have more.
+    Compressed records take up to ``max_bytes`` of memory at once and are refused when they have more. Who has no use for headers
+    can do without: they are passed over then, unread.
     """
     end = pos + header.size
     if end > len(buf):
@@ -162,7 +165,7 @@ def iter_records(buf: bytes, pos: int, header: BatchHeader, max_bytes: int | Non
         _refuse(f"{header.count} records cannot be in {end - pos} bytes", pos)
     try:
         for _ in range(header.count):
-            record, pos = _read_record(buf, pos, end, header)
+            record, pos = _read_record(buf, pos, end, header, with_headers)
             yield record
     except IndexError:
         _refuse("a record runs over the end", pos)
@@ -170,7 +173,9 @@ def iter_records(buf: bytes, pos: int, header: BatchHeader, max_bytes: int | Non
         _refuse(f"{end - pos} bytes behind the last record", pos)
 
 
-def _read_record(buf: bytes, pos: int, batch_end: int, header: BatchHeader) -> tuple[Record, int]:  # noqa: PLR0912, PLR0915
+def _read_record(  # noqa: PLR0912, PLR0915
+    buf: bytes, pos: int, batch_end: int, header: BatchHeader, with_headers: bool
+) -> tuple[Record, int]:
     """One record, and the position behind it.
 
     A log of millions of records is loaded through here: varints of one and two bytes are read in place, although that makes many branches.
@@ -221,7 +226,7 @@ def _read_record(buf: bytes, pos: int, batch_end: int, header: BatchHeader) -> t
         value, pos = _read_bytes(buf, pos, end)
     headers: tuple[tuple[str, bytes | None], ...] = ()
     if buf[pos]:
-        headers, pos = _read_headers(buf, pos, end)
+        headers, pos = _read_headers(buf, pos, end) if with_headers else ((), end)
     else:
         pos += 1
     if pos != end:
@@ -298,8 +303,29 @@ def _varint(value: int) -> bytes:
 
 
 # Sizes and offset deltas of the records a coordinator writes are small: their varints are looked up.
-_VARINTS: Final = tuple(_varint(value) for value in range(2048))
+VARINTS: Final = tuple(_varint(value) for value in range(2048))
+"""The varints of small numbers."""
 _NULL: Final = _varint(-1)
+
+NO_HEADERS: Final = b"\0"
+"""What stands in a record that has no headers."""
+
+
+def encode_header(name: str, content: bytes | None) -> bytes:
+    """One header as it stands in a record."""
+    raw = name.encode()
+    size, value = (_NULL, b"") if content is None else (_varint(len(content)), content)
+    return b"%b%b%b%b" % (_varint(len(raw)), raw, size, value)
+
+
+def joined_headers(count: int, encoded: bytes) -> bytes:
+    """``count`` encoded headers, one after another, as they stand in a record."""
+    return _varint(count) + encoded
+
+
+def encode_headers(headers: Headers) -> bytes:
+    """Headers as they stand in a record."""
+    return joined_headers(len(headers), b"".join(encode_header(name, content) for name, content in headers))
 
 
 class BatchBuilder:
@@ -343,21 +369,22 @@ class BatchBuilder:
         """Bytes of the batch so far, header included."""
         return len(self._out)
 
-    def append(self, key: bytes | None, value: bytes | None, headers: Headers = ()) -> int:
-        """Add a record at the next offset and the batch's time; its offset."""
+    def append(self, key: bytes | None, value: bytes | None, headers: bytes = NO_HEADERS) -> int:
+        """Add a record at the next offset and the batch's time; its offset. ``headers`` are what ``encode_headers`` made."""
         offset = self.next_offset
-        if key is None or value is None or headers:
+        if key is None or value is None:
             self._write(offset, self._base_timestamp, key, value, headers)
         else:
             try:
-                sizes = _VARINTS
-                # attributes 0, timestamp delta 0 … no headers
-                body = b"\0\0%b%b%b%b%b\0" % (
+                sizes = VARINTS
+                # attributes 0, timestamp delta 0 …
+                body = b"\0\0%b%b%b%b%b%b" % (
                     sizes[offset - self._base_offset],
                     sizes[len(key)],
                     key,
                     sizes[len(value)],
                     value,
+                    headers,
                 )
                 self._out += sizes[len(body)]
                 self._out += body
@@ -371,7 +398,8 @@ class BatchBuilder:
         """Add a record with its own offset, which may leave a gap, and its own time."""
         if record.offset < self.next_offset:
             raise EncodeError(f"offset {record.offset} is behind {self.next_offset}, the next of the batch")
-        self._write(record.offset, record.timestamp, record.key, record.value, record.headers)
+        headers = encode_headers(record.headers) if record.headers else NO_HEADERS
+        self._write(record.offset, record.timestamp, record.key, record.value, headers)
         self._max_timestamp = max(self._max_timestamp, record.timestamp)
         self.count += 1
         self.next_offset = record.offset + 1
@@ -390,15 +418,11 @@ class BatchBuilder:
         _PREFIX.pack_into(out, 0, self._base_offset, len(out) - _LENGTH_END, self._leader_epoch, MAGIC, crc)
         return bytes(out)
 
-    def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers) -> None:
+    def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: bytes) -> None:
         parts = [b"\0", _varint(timestamp - self._base_timestamp), _varint(offset - self._base_offset)]
         for data in (key, value):
             parts += (_NULL,) if data is None else (_varint(len(data)), data)
-        parts.append(_varint(len(headers)))
-        for name, content in headers:
-            raw = name.encode()
-            parts += (_varint(len(raw)), raw)
-            parts += (_NULL,) if content is None else (_varint(len(content)), content)
+        parts.append(headers)
         body = b"".join(parts)
         self._out += _varint(len(body))
         self._out += body

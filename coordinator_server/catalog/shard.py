@@ -7,6 +7,7 @@ from collections.abc import Callable
 from coordinator_server.catalog.create import plan
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
+from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
@@ -38,6 +39,14 @@ class CatalogShard:
         if request.validate_only:
             records = []
         return CoordinatorResult(CreateTopicsResponse(topics=results), records)
+
+    def declare_topics(
+        self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
+    ) -> CoordinatorResult[CreateTopicsResponse]:
+        """Make the topics that the server's properties declare."""
+        result = self.create_topics(context, request, reply)
+        result.reasons = [Reason(Why.TOPICS_DECLARED)]
+        return result
 
     # Read operations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import Reply, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
@@ -39,10 +40,9 @@ class JoinAttempt:
             return self.request.session_timeout_ms
         return self.request.rebalance_timeout_ms
 
-    @property
-    def client_reason(self) -> str:
-        """Why the client says it joins (KIP-800)."""
-        return f"client reason: {self.request.reason or 'not provided'}"
+    def reason(self, why: Why, member_id: str) -> Reason:
+        """Why the group changes with this join, with what the client says to it (KIP-800)."""
+        return Reason(why, member_id, self.request.reason or "")
 
     def refuse(self, error: ErrorCode, member_id: str) -> None:
         """Answer with an error and the member id to go on with."""

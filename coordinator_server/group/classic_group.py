@@ -24,6 +24,7 @@ from coordinator_server.group.state import (
 )
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.java import hash_map_order
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import Reply
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequestProtocol, JoinGroupResponse, JoinGroupResponseMember
@@ -33,6 +34,7 @@ T = TypeVar("T")
 
 NO_TIMESTAMP = -1
 NO_GENERATION = -1
+MAX_REASONS = 16
 
 
 class ClassicGroup:
@@ -52,7 +54,7 @@ class ClassicGroup:
         "previous_state",
         "protocol_name",
         "protocol_type",
-        "rebalance_reason",
+        "reasons",
         "state",
         "static_members",
         "storing_generation",
@@ -82,8 +84,8 @@ class ClassicGroup:
         self.has_new_member = False
         # The generation whose assignments are on their way to the log.
         self.storing_generation = NO_GENERATION
-        # Why the last rebalance began (KIP-800).
-        self.rebalance_reason = ""
+        # Why the next generation will not be the one that the log has: why the rebalance began, then who went meanwhile.
+        self.reasons: list[Reason] = []
         self.join_key: Hashable = ("join", group_id)
         self.sync_key: Hashable = ("sync", group_id)
 
@@ -228,6 +230,11 @@ class ClassicGroup:
     def rebalance_timeout_ms(self) -> int:
         """How long the slowest member may take to join again."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def note(self, reason: Reason) -> None:
+        """The next generation's record is to tell this. The first ones tell enough of a crowd."""
+        if len(self.reasons) < MAX_REASONS:
+            self.reasons.append(reason)
 
     def transition_to(self, state: ClassicGroupState, wall_ms: int) -> None:
         """Change state; only along the arrows of ``state.py``."""

@@ -19,6 +19,7 @@ from coordinator_server.group.sessions import start_pending_session, start_sessi
 from coordinator_server.group.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.group.static_join import replace_static_member
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest
@@ -44,7 +45,8 @@ def join_group(groups: Groups, attempt: JoinAttempt) -> Result:
     result = _join(groups, group, attempt)
     if is_new_group and not result.records:
         # As in Kafka a group is known from its first join on, even one that was refused; and none is told of before the log has it.
-        return CoordinatorResult(DEFERRED, [new_group_record(group)], partial(_group_stored, groups, group))
+        on_append = partial(_group_stored, groups, group)
+        return CoordinatorResult(DEFERRED, [new_group_record(group)], on_append, reasons=[Reason(Why.GROUP_CREATED)])
     return result
 
 
@@ -120,7 +122,7 @@ def _add_member(groups: Groups, group: ClassicGroup, member_id: str, attempt: Jo
     group.add(member)
     group.await_join(member, attempt)
     start_session(groups, group, member, NEW_MEMBER_JOIN_TIMEOUT_MS)
-    return prepare_or_complete(groups, group, f"adding new member {member_id}; {attempt.client_reason}")
+    return prepare_or_complete(groups, group, attempt.reason(Why.MEMBER_JOINED, member_id))
 
 
 def _rejoin(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, attempt: JoinAttempt) -> Result:
@@ -131,8 +133,7 @@ def _rejoin(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, att
     if group.state is PREPARING_REBALANCE or has_changed or (group.state is STABLE and is_leader):
         group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)
         group.await_join(member, attempt)
-        reason = f"member {member.member_id} joins again in {group.state.value}; {attempt.client_reason}"
-        return prepare_or_complete(groups, group, reason)
+        return prepare_or_complete(groups, group, attempt.reason(Why.MEMBER_REJOINED, member.member_id))
     # It may have missed our answer: here is the present generation once more.
     members = group.described_members() if is_leader and group.state is COMPLETING_REBALANCE else None
     attempt.complete(joined(group, member.member_id, members))

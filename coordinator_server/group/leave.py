@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from coordinator_server.group.classic_group import ClassicGroup
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.rebalance import NOTHING, Result, complete_if_all_joined, prepare_or_complete
-from coordinator_server.group.state import COMPLETING_REBALANCE, STABLE
+from coordinator_server.group.rebalance import NOTHING, go_on_without
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
@@ -26,15 +26,21 @@ def leave_group(groups: Groups, context: RequestContext, request: LeaveGroupRequ
     if group is None:
         unknown = [_response(identity, ErrorCode.UNKNOWN_MEMBER_ID) for identity in leaving]
         return CoordinatorResult(_answer(unknown, is_batch), depends_on=0)
-    responses = [_leave(groups, group, identity) for identity in leaving]
+    outcomes = [_leave(groups, group, identity) for identity in leaving]
     result = NOTHING
-    left = [response.member_id for response in responses if response.error_code == ErrorCode.NONE]
+    left = [
+        Reason(Why.MEMBER_LEFT, member_id, identity.reason or "")
+        for identity, (member_id, response) in zip(leaving, outcomes, strict=True)
+        if response.error_code == ErrorCode.NONE
+    ]
     if left:
-        result = _go_on_without(groups, group, f"members left: {', '.join(left)}; {_client_reason(leaving)}")
-    return CoordinatorResult(_answer(responses, is_batch), result.records, result.on_append)
+        result = go_on_without(groups, group, left)
+    response = _answer([response for _, response in outcomes], is_batch)
+    return CoordinatorResult(response, result.records, result.on_append, reasons=result.reasons)
 
 
-def _leave(groups: Groups, group: ClassicGroup, identity: MemberIdentity) -> MemberResponse:
+def _leave(groups: Groups, group: ClassicGroup, identity: MemberIdentity) -> tuple[str, MemberResponse]:
+    """The id of the member that was meant, and the answer."""
     member_id = identity.member_id
     if member_id == UNKNOWN_MEMBER_ID and identity.group_instance_id is not None:
         member_id = group.static_members.get(identity.group_instance_id, UNKNOWN_MEMBER_ID)
@@ -42,16 +48,10 @@ def _leave(groups: Groups, group: ClassicGroup, identity: MemberIdentity) -> Mem
         try:
             group.validate_member(member_id, identity.group_instance_id)
         except CoordinatorError as refused:
-            return _response(identity, refused.error)
+            return member_id, _response(identity, refused.error)
     group.remove(member_id)
     groups.timer.cancel(group.session_key(member_id))
-    return _response(identity, ErrorCode.NONE)
-
-
-def _go_on_without(groups: Groups, group: ClassicGroup, reason: str) -> Result:
-    if group.state in {STABLE, COMPLETING_REBALANCE}:
-        return prepare_or_complete(groups, group, reason)
-    return complete_if_all_joined(groups, group)
+    return member_id, _response(identity, ErrorCode.NONE)
 
 
 def _response(identity: MemberIdentity, error: ErrorCode) -> MemberResponse:
@@ -62,8 +62,3 @@ def _answer(responses: list[MemberResponse], is_batch: bool) -> LeaveGroupRespon
     if is_batch:
         return LeaveGroupResponse(members=responses)
     return LeaveGroupResponse(error_code=responses[0].error_code)
-
-
-def _client_reason(leaving: list[MemberIdentity]) -> str:
-    reasons = dict.fromkeys(identity.reason or "not provided" for identity in leaving)
-    return f"client reason: {', '.join(reasons)}"

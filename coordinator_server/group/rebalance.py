@@ -9,6 +9,7 @@ Each step returns the CoordinatorResult that the operation or timer which led to
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from coordinator_server.group.groups import Groups
 from coordinator_server.group.member import ClassicGroupMember
 from coordinator_server.group.records import group_metadata_record
 from coordinator_server.group.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
@@ -33,20 +35,29 @@ def refresh_session(groups: Groups, member: ClassicGroupMember) -> None:
     groups.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
 
 
-def prepare_or_complete(groups: Groups, group: ClassicGroup, reason: str) -> Result:
-    """The membership changed: begin a rebalance, or go on with the one that is under way."""
+def prepare_or_complete(groups: Groups, group: ClassicGroup, reason: Reason) -> Result:
+    """A member joins: begin a rebalance, or go on with the one that is under way."""
     if group.can_rebalance:
-        return prepare_rebalance(groups, group, reason)
+        group.note(reason)
+        return prepare_rebalance(groups, group)
     return complete_if_all_joined(groups, group)
 
 
-def prepare_rebalance(groups: Groups, group: ClassicGroup, reason: str) -> Result:
-    """Begin the join phase. Members that wait for their assignment are sent back to join."""
+def go_on_without(groups: Groups, group: ClassicGroup, reasons: Iterable[Reason]) -> Result:
+    """Members are gone: begin a rebalance, or go on with the one that is under way."""
+    for reason in reasons:
+        group.note(reason)
+    if group.state in {STABLE, COMPLETING_REBALANCE}:
+        return prepare_rebalance(groups, group)
+    return complete_if_all_joined(groups, group)
+
+
+def prepare_rebalance(groups: Groups, group: ClassicGroup) -> Result:
+    """Begin the join phase; why has been noted. Members that wait for their assignment are sent back to join."""
     if group.state is COMPLETING_REBALANCE:
         reset_assignments(groups, group, ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_syncs.clear()
     groups.timer.cancel(group.sync_key)
-    group.rebalance_reason = reason
     is_initial = group.state is EMPTY
     group.transition_to(PREPARING_REBALANCE, groups.clock.wall_ms())
     if is_initial:
@@ -74,15 +85,35 @@ def complete_join_phase(groups: Groups, group: ClassicGroup) -> Result:
     for member in [member for member in group.members.values() if member.awaiting_join is None and not member.is_static]:
         group.remove(member.member_id)
         groups.timer.cancel(member.session_key)
+        group.note(Reason(Why.JOIN_TIMEOUT, member.member_id))
     if group.members and not group.elect_joined_leader():
         # Only silent static members are left. Their sessions decide.
         _await_joins(groups, group)
         return NOTHING
     group.start_next_generation(groups.clock.wall_ms())
     if group.state is EMPTY:
-        return CoordinatorResult(DEFERRED, [group_metadata_record(group, {})])
+        return generation_record(group, {}, None)
     _answer_joins(groups, group)
     return NOTHING
+
+
+def generation_record(
+    group: ClassicGroup, assignments: Mapping[str, bytes], on_append: Callable[[ErrorCode | None], None] | None
+) -> Result:
+    """The group's new generation, and why there is one. What was told is forgotten once the log has it."""
+    told = list(group.reasons)
+    record = group_metadata_record(group, assignments)
+    return CoordinatorResult(DEFERRED, [record], partial(_generation_told, group, told, on_append), reasons=told)
+
+
+def _generation_told(
+    group: ClassicGroup, told: list[Reason], on_append: Callable[[ErrorCode | None], None] | None, error: ErrorCode | None
+) -> None:
+    if error is None:
+        # Another generation may be on its way that tells the same, and what has come up since stays.
+        group.reasons = [reason for reason in group.reasons if all(reason is not each for each in told)]
+    if on_append is not None:
+        on_append(error)
 
 
 def joined(group: ClassicGroup, member_id: str, members: list[JoinGroupResponseMember] | None = None) -> JoinGroupResponse:
@@ -97,11 +128,12 @@ def joined(group: ClassicGroup, member_id: str, members: list[JoinGroupResponseM
     )
 
 
-def remove_member(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, reason: str) -> Result:
+def remove_member(groups: Groups, group: ClassicGroup, member: ClassicGroupMember) -> Result:
     """Let a member go that has not been heard of."""
     group.remove(member.member_id)
+    group.note(Reason(Why.SESSION_TIMEOUT, member.member_id))
     if group.state in {STABLE, COMPLETING_REBALANCE}:
-        return prepare_or_complete(groups, group, reason)
+        return prepare_rebalance(groups, group)
     return _complete_without(groups, group)
 
 
@@ -172,7 +204,8 @@ def _expire_pending_syncs(groups: Groups, group: ClassicGroup, generation_id: in
     for member_id in silent:
         group.remove(member_id)
         groups.timer.cancel(group.session_key(member_id))
-    return prepare_rebalance(groups, group, f"removing {', '.join(silent)}, who did not sync in time")
+        group.note(Reason(Why.SYNC_TIMEOUT, member_id))
+    return prepare_rebalance(groups, group)
 
 
 def _complete_without(groups: Groups, group: ClassicGroup) -> Result:

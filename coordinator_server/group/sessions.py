@@ -20,6 +20,7 @@ from coordinator_server.group.rebalance import (
     remove_pending_member,
 )
 from coordinator_server.group.state import DEAD
+from coordinator_server.machine.provenance import Reason, Why
 
 
 def start_session(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, timeout_ms: int) -> None:
@@ -40,7 +41,8 @@ def start_restored_sessions(groups: Groups, group: ClassicGroup) -> None:
         refresh_session(groups, member)
     if len(group.members) > groups.config.group_max_size:
         # group.max.size was lowered. A rebalance lets those who have to go commit first.
-        prepare_rebalance(groups, group, "the group is over group.max.size")
+        group.note(Reason(Why.GROUP_OVER_MAX_SIZE))
+        prepare_rebalance(groups, group)
 
 
 def _expire_session(groups: Groups, group: ClassicGroup, member_id: str) -> Result:
@@ -51,4 +53,4 @@ def _expire_session(groups: Groups, group: ClassicGroup, member_id: str) -> Resu
     member = group.members.get(member_id)
     if member is None or member.has_satisfied_heartbeat:
         return NOTHING
-    return remove_member(groups, group, member, f"removing member {member_id} on session expiry")
+    return remove_member(groups, group, member)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from coordinator_server.config import Config
 from coordinator_server.group import commit, describe, heartbeat, join, leave, sync
@@ -28,6 +28,8 @@ from protocol.messages.list_groups import ListedGroup
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+T = TypeVar("T")
 
 
 class GroupShard:
@@ -57,13 +59,13 @@ class GroupShard:
         self, context: RequestContext, request: JoinGroupRequest, reply: Reply[JoinGroupResponse]
     ) -> CoordinatorResult[JoinGroupResponse]:
         """Answered when the join phase is over, or at once."""
-        return join.join_group(self.groups, JoinAttempt(context, request, reply))
+        return _spoken_for(request, join.join_group(self.groups, JoinAttempt(context, request, reply)))
 
     def sync_group(
         self, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
     ) -> CoordinatorResult[SyncGroupResponse]:
         """Answered when the leader's assignments are durable, or at once."""
-        return sync.sync_group(self.groups, context, request, reply)
+        return _spoken_for(request, sync.sync_group(self.groups, context, request, reply))
 
     def heartbeat(
         self, context: RequestContext, request: HeartbeatRequest, reply: Reply[HeartbeatResponse]
@@ -116,3 +118,10 @@ class GroupShard:
     def on_unloaded(self) -> None:
         """Whoever waits looks for the new coordinator."""
         self.groups.drop_all(ErrorCode.NOT_COORDINATOR)
+
+
+def _spoken_for(request: JoinGroupRequest | SyncGroupRequest, result: CoordinatorResult[T]) -> CoordinatorResult[T]:
+    """The records are due to the member that the request speaks for."""
+    if result.records:
+        result.member_id, result.group_instance_id = request.member_id, request.group_instance_id
+    return result

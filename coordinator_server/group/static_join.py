@@ -14,6 +14,7 @@ from coordinator_server.group.rebalance import Result, complete_if_all_joined, j
 from coordinator_server.group.records import group_metadata_record
 from coordinator_server.group.sessions import start_session
 from coordinator_server.group.state import COMPLETING_REBALANCE, STABLE
+from coordinator_server.machine.provenance import Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
 
@@ -29,13 +30,14 @@ def replace_static_member(
     start_session(groups, group, member, member.session_timeout_ms)
     group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)
     group.await_join(member, attempt)
+    reason = attempt.reason(Why.STATIC_MEMBER_RETURNED, member_id)
     if group.state is STABLE and group.select_protocol() == group.protocol_name:
         replacement = _Replacement(groups, group, old, member, former_leader, attempt.can_skip_assignment)
         assignments = {each.member_id: each.assignment for each in group.members.values()}
-        return CoordinatorResult(DEFERRED, [group_metadata_record(group, assignments)], replacement.stored)
+        record = group_metadata_record(group, assignments)
+        return CoordinatorResult(DEFERRED, [record], replacement.stored, reasons=[reason])
     if group.state in {STABLE, COMPLETING_REBALANCE}:
         # In the sync phase the leader may be assigning to the old id right now.
-        reason = f"static member {request.group_instance_id} came back; {attempt.client_reason}"
         return prepare_or_complete(groups, group, reason)
     return complete_if_all_joined(groups, group)
 

@@ -10,11 +10,18 @@ from functools import partial
 
 from coordinator_server.group.classic_group import NO_GENERATION, ClassicGroup
 from coordinator_server.group.groups import Groups, response_error
-from coordinator_server.group.rebalance import NOTHING, Result, prepare_rebalance, reset_assignments, set_assignments
-from coordinator_server.group.records import group_metadata_record
+from coordinator_server.group.rebalance import (
+    NOTHING,
+    Result,
+    generation_record,
+    prepare_rebalance,
+    reset_assignments,
+    set_assignments,
+)
 from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, Reply, RequestContext
+from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.shard import Reply, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
@@ -68,7 +75,7 @@ def _store_assignments(groups: Groups, group: ClassicGroup, request: SyncGroupRe
     # A leader that asks again before the log has answered waits for the assignments it gave first.
     group.storing_generation = group.generation_id
     on_append = partial(_assignments_stored, groups, group, group.generation_id, assignments)
-    return CoordinatorResult(DEFERRED, [group_metadata_record(group, assignments)], on_append)
+    return generation_record(group, assignments, on_append)
 
 
 def _assignments_stored(
@@ -85,4 +92,5 @@ def _assignments_stored(
         return
     failure = response_error(error)
     reset_assignments(groups, group, failure)
-    prepare_rebalance(groups, group, f"assignments could not be stored: {failure.name}")
+    group.note(Reason(Why.ASSIGNMENTS_NOT_STORED))
+    prepare_rebalance(groups, group)

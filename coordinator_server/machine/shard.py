@@ -17,6 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from coordinator_server.machine.provenance import ANONYMOUS, Origin, Reason
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
@@ -31,7 +32,9 @@ class RequestContext(Struct, frozen=True, gc=False):
     client_host: str
     api_key: int
     api_version: int
-    principal: str = "User:ANONYMOUS"
+    principal: str = ANONYMOUS
+    # What the log is to say of all this; nothing where there is no provenance.
+    origin: Origin | None = None
 
 
 class Deferred(Enum):
@@ -62,6 +65,10 @@ class CoordinatorResult(Struct, Generic[T], gc=False):
     # Without records: the response is held until the high watermark passes this offset. None: until it passes all that is pending on
     # the shard. An answer that rests on no uncommitted state says 0 and leaves at once (heartbeats).
     depends_on: int | None = None
+    # Provenance of the records: the member that the request speaks for, and why there is anything to write.
+    member_id: str = ""
+    group_instance_id: str | None = None
+    reasons: Sequence[Reason] = ()
 
 
 class CoordinatorShard(Protocol):

@@ -48,7 +48,9 @@ def commit_offsets(request: OffsetCommitRequest, now_ms: int, metadata_max: int)
                 partition.committed_offset, partition.committed_leader_epoch, metadata, now_ms, expires, topic_id
             )
             records.append(CoordinatorRecord(OffsetCommitKey(group_id, name, index), value, version))
-    return CoordinatorResult(OffsetCommitResponse(topics=topics), records)
+    return CoordinatorResult(
+        OffsetCommitResponse(topics=topics), records, member_id=request.member_id, group_instance_id=request.group_instance_id
+    )
 
 
 def _utf16_length(text: str) -> int:

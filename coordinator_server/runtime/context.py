@@ -24,7 +24,7 @@ from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueu
 from coordinator_server.runtime.timers import ShardTimers
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
-from protocol.record_batch import BatchBuilder
+from protocol.record_batch import NO_HEADERS, BatchBuilder
 
 S = TypeVar("S", bound=CoordinatorShard)
 
@@ -87,21 +87,21 @@ class ShardContext(Generic[S]):
         """The log has been replayed up to ``offset``."""
         self.high_watermark = self.flushing_to = self.next_offset = offset
 
-    def append(self, records: Sequence[CoordinatorRecord], wall_ms: int, max_batch_bytes: int) -> None:
-        """Replay the records of one operation and put them into the open batch, all into the same one.
+    def append(
+        self, records: Sequence[CoordinatorRecord], wall_ms: int, max_batch_bytes: int, headers: bytes = NO_HEADERS
+    ) -> None:
+        """Replay the records of one operation and put them into the open batch, all into the same one; ``headers`` go to the first.
 
         Raises TooLarge, or EncodeError from the codec, with nothing changed. Whatever ``replay`` raises is a bug of the state machine:
         the caller must then ``revert_open_batch``.
         """
         encoded = []
-        size = 0
+        size = len(headers)
         serde = self.serde
         for record in records:
             key, value = serde.encode_key(record), serde.encode_value(record)
             encoded.append((key, value, record))
             size += _RECORD_OVERHEAD + len(key or b"") + len(value or b"")
-            for name, content in record.headers:
-                size += len(name) * 4 + len(content or b"") + 10
         if size + _BATCH_OVERHEAD > max_batch_bytes:
             raise TooLarge(f"{len(records)} records of {size} bytes")
         batch = self._batch
@@ -114,7 +114,8 @@ class ShardContext(Generic[S]):
             batch = self._batch = BatchBuilder(self._batch_base, wall_ms)
         replay = self.shard.replay
         for key, value, record in encoded:
-            replay(batch.append(key, value, record.headers), record)
+            replay(batch.append(key, value, headers), record)
+            headers = NO_HEADERS
         self.next_offset = batch.next_offset
 
     def take_flush(self) -> Append | None:

@@ -45,7 +45,7 @@ def replay_batch(batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto
     if header.is_control:
         return 0
     decode, replay = serde.decode, shard.replay
-    for record in iter_records(batch, 0, header):
+    for record in iter_records(batch, 0, header, with_headers=False):
         decoded = decode(record.key, record.value)
         if decoded is not None and record.offset < upto:
             replay(record.offset, decoded)

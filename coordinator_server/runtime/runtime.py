@@ -20,6 +20,7 @@ import structlog
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, ShardId
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import Origin, operation_headers
 from coordinator_server.machine.shard import (
     Clock,
     CoordinatorResult,
@@ -75,6 +76,8 @@ class LoopServices(NamedTuple):
     timers: TimerQueue
     clock: Clock
     soon: Soon
+    # What the log says of the records of timers; nothing where there is no provenance.
+    timer_origin: Origin | None = None
 
 
 class CoordinatorRuntime(Generic[S]):
@@ -113,7 +116,7 @@ class CoordinatorRuntime(Generic[S]):
             log.exception("operation-failed", operation=operation.name, shard=str(shard.id))
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
-            self._settle(operation.name, shard, result, reply)
+            self._settle(operation.name, shard, result, reply, context.origin)
 
     def read(self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a read operation on the state at the high watermark, and return its answer. Raises CoordinatorError."""
@@ -137,11 +140,18 @@ class CoordinatorRuntime(Generic[S]):
                 answers.append(Refused(ErrorCode.UNKNOWN_SERVER_ERROR))
         return answers
 
-    def _settle(self, name: str, shard: ShardContext[S], result: CoordinatorResult[Any], reply: Reply[Any] | None) -> None:
+    def _settle(
+        self,
+        name: str,
+        shard: ShardContext[S],
+        result: CoordinatorResult[Any],
+        reply: Reply[Any] | None,
+        origin: Origin | None,
+    ) -> None:
         response = result.response
         if result.records:
             event = DeferredEvent(0, reply, response, result.on_append)
-            if self._append(name, shard, result, event):
+            if self._append(name, shard, result, event, origin):
                 event.offset = shard.next_offset
                 shard.deferred.add(event)
                 self._services.flusher.mark(shard)
@@ -155,9 +165,17 @@ class CoordinatorRuntime(Generic[S]):
         elif result.on_append is not None or not isinstance(response, Deferred):
             shard.deferred.add(DeferredEvent(needs, reply, response, result.on_append))
 
-    def _append(self, name: str, shard: ShardContext[S], result: CoordinatorResult[Any], event: DeferredEvent) -> bool:
+    def _append(
+        self,
+        name: str,
+        shard: ShardContext[S],
+        result: CoordinatorResult[Any],
+        event: DeferredEvent,
+        origin: Origin | None,
+    ) -> bool:
         try:
-            shard.append(result.records, self._services.clock.wall_ms(), self._max_batch_bytes)
+            headers = operation_headers(origin, result.member_id, result.group_instance_id, result.reasons)
+            shard.append(result.records, self._services.clock.wall_ms(), self._max_batch_bytes, headers)
         except (TooLarge, ProtocolError) as refused:
             log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
             settle([event], ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -179,7 +197,7 @@ class CoordinatorRuntime(Generic[S]):
         except Exception:
             log.exception("timer-failed", shard=str(shard.id))
         else:
-            self._settle("timer", shard, result, None)
+            self._settle("timer", shard, result, None, self._services.timer_origin)
 
     # Life of a shard
 

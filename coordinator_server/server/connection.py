@@ -88,6 +88,8 @@ class Connection(asyncio.Protocol):
         self.peer_host = ""
         self.peer_port = 0
         self.local_address: tuple[str, int] = ("", 0)
+        # Who asks, by the API and version in the first bytes of a frame.
+        self.contexts: dict[bytes, RequestContext] = {}
         self._dispatch = dispatch
         self._write_later = write_later
         self._when_closed = when_closed

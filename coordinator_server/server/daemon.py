@@ -19,6 +19,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.store import ShardId
 from coordinator_server.log.writer import Sync
+from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
@@ -41,8 +42,7 @@ log = structlog.get_logger(__name__)
 GROUP_TOPIC = "__consumer_offsets"
 FIRST_EPOCH = 1
 PROGRESS_SECONDS = 2.0
-DECLARE = WriteOperation("declare-topics", CatalogShard.create_topics)
-OURSELVES = RequestContext("coordinator-server", "localhost", -1, 0)
+DECLARE = WriteOperation("declare-topics", CatalogShard.declare_topics)
 
 
 class StartError(Exception):
@@ -76,7 +76,14 @@ class Daemon:
             sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
         )
         self._flusher = Flusher(self._store, self._loop.call_soon, fatal)
-        services = LoopServices(self._store, self._flusher, self._timers, self._clock, self._loop.call_soon)
+        services = LoopServices(
+            self._store,
+            self._flusher,
+            self._timers,
+            self._clock,
+            self._loop.call_soon,
+            TIMER_ORIGIN if config.log_provenance else None,
+        )
         batch_bytes = config.message_max_bytes
         self._groups = CoordinatorRuntime(
             GROUP_TOPIC, CLASSIC_GROUP_SERDE, self._build_group, services, max_batch_bytes=batch_bytes
@@ -94,7 +101,8 @@ class Daemon:
             ShardTimers(self._timers, self._clock, _run),
             Endpoint(*advertised) if advertised else None,
         )
-        self._listener = Listener(self._loop, config, Dispatcher(served_apis(self._node), _reply_type()))
+        dispatcher = Dispatcher(served_apis(self._node), _reply_type(), has_provenance=config.log_provenance)
+        self._listener = Listener(self._loop, config, dispatcher)
         self._control = ControlSocket(data_dir, {"seal": self._seal})
 
     async def start(self, host: str, port: int) -> Ready:
@@ -161,7 +169,8 @@ class Daemon:
             outcome.set_exception(StartError(f"the declared topics could not be made: {message or error.name}"))
 
         reply = Then(outcome.set_result, refused)
-        self._catalog.write(CATALOG_PARTITION, DECLARE, OURSELVES, CreateTopicsRequest(topics=missing), reply)
+        ourselves = RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if self._config.log_provenance else None)
+        self._catalog.write(CATALOG_PARTITION, DECLARE, ourselves, CreateTopicsRequest(topics=missing), reply)
         for result in (await outcome).topics:
             if result.error_code != ErrorCode.NONE:
                 raise StartError(f"topics: {result.name}: {result.error_message}")

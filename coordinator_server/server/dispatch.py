@@ -10,6 +10,7 @@ import structlog
 from msgspec import Struct
 
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.connection import Connection, PendingReply, UnservedRequest
 from protocol import api as protocol_api
@@ -94,9 +95,10 @@ class LoggedReply(PendingReply):
 class Dispatcher:
     """The table, and the way through it."""
 
-    def __init__(self, apis: Sequence[Api], reply: type[PendingReply] = PendingReply) -> None:
+    def __init__(self, apis: Sequence[Api], reply: type[PendingReply] = PendingReply, *, has_provenance: bool = False) -> None:
         self._apis = {api.key: api for api in apis}
         self._reply = reply
+        self._has_provenance = has_provenance
 
     def __call__(self, connection: Connection, frame: bytes, /) -> None:
         """Decode one request and run it."""
@@ -105,12 +107,15 @@ class Dispatcher:
         api = self._apis.get(header.request_api_key)
         if api is None:
             raise UnservedRequest(f"API key {header.request_api_key} is not served")
-        context = RequestContext(header.client_id or "", connection.peer_host, api.key, version)
+        client_id = header.client_id or ""
         if not api.min_version <= version <= api.max_version:
             if api.key == API_VERSIONS_KEY:
-                self._answer_unknown_version(connection, api, context, header.correlation_id)
+                self._answer_unknown_version(connection, api, client_id, header.correlation_id)
                 return
             raise UnservedRequest(f"{api.name} v{version} is not served, only v{api.min_version} to v{api.max_version}")
+        context = connection.contexts.get(frame[:4])
+        if context is None or context.client_id != client_id:
+            context = self._introduce(connection, frame[:4], client_id, api.key, version)
         request, _ = api.decode[version](frame, position)
         reply = self._reply(connection, api, context, header.correlation_id, request)
         connection.expect(reply)
@@ -123,9 +128,16 @@ class Dispatcher:
             if not reply.is_answered:
                 reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
 
-    def _answer_unknown_version(self, connection: Connection, api: Api, context: RequestContext, correlation_id: int) -> None:
+    def _introduce(self, connection: Connection, kind: bytes, client_id: str, api_key: int, version: int) -> RequestContext:
+        """The context of a connection's requests of one API version: made once, unless the client changes its name."""
+        origin = request_origin(api_key, version, client_id, connection.peer_host) if self._has_provenance else None
+        context = RequestContext(client_id, connection.peer_host, api_key, version, origin=origin)
+        connection.contexts[kind] = context
+        return context
+
+    def _answer_unknown_version(self, connection: Connection, api: Api, client_id: str, correlation_id: int) -> None:
         """A newer client learns from the answer, in version 0, what to use instead (KIP-511)."""
-        oldest = RequestContext(context.client_id, context.client_host, api.key, 0)
+        oldest = RequestContext(client_id, connection.peer_host, api.key, 0)
         reply = PendingReply(connection, api, oldest, correlation_id, ApiVersionsRequest())
         connection.expect(reply)
         reply.fail(ErrorCode.UNSUPPORTED_VERSION)

@@ -17,7 +17,7 @@ from protocol.codec import decode, decoder, encode
 from protocol.errors import DecodeError
 from protocol.fields import Message
 from protocol.frames import FrameSplitter, decode_request_header
-from protocol.record_batch import BatchBuilder, iter_batches, iter_records, read_header
+from protocol.record_batch import BatchBuilder, encode_headers, iter_batches, iter_records, read_header
 from protocol.schema import all_messages
 
 Target = Callable[[bytes], None]
@@ -117,7 +117,7 @@ def _default(name: str) -> bytes:
 
 def _small_batch() -> bytes:
     builder = BatchBuilder(5, 1_700_000_000_000)
-    builder.append(b"key", b"value", [("header", b"x")])
+    builder.append(b"key", b"value", encode_headers([("header", b"x")]))
     builder.append(None, None)
     return builder.finish()
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from coordinator_server.config import Config, load
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import Provenance
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
@@ -16,7 +17,17 @@ from protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.scenarios.told import told_commit, told_error, told_fetch, told_group, told_join, told_leave, told_record, told_sync
+from tests.scenarios.told import (
+    told_commit,
+    told_error,
+    told_fetch,
+    told_group,
+    told_join,
+    told_leave,
+    told_provenance,
+    told_record,
+    told_sync,
+)
 from tests.support.group import FakeReply, GroupLog, Operation
 
 Words = dict[str, str]
@@ -63,6 +74,7 @@ class Script:
         self._clients: dict[str, Client] = {}
         self._lines: list[str] = []
         self._time = ""
+        self._is_telling_why = False
 
     def play(self, line: str) -> list[str]:
         """Do what the line says; the lines that tell what came of it."""
@@ -70,7 +82,7 @@ class Script:
         first, *rest = line.split()
         words = dict(word.split("=", 1) for word in rest if "=" in word)
         plain = [word for word in rest if "=" not in word]
-        if first in {"wait", "hold", "flush", "release", "fail", "restart", "unload"}:
+        if first in {"wait", "hold", "flush", "release", "fail", "restart", "unload", "why"}:
             self._control(first, plain, words)
         elif first == "describe":
             self._describe(plain[0])
@@ -95,6 +107,8 @@ class Script:
             log.restart()
         elif what == "unload":
             log.shard.on_unloaded()
+        elif what == "why":
+            self._is_telling_why = True
         else:
             log.is_holding = what != "release" and (what == "hold" or log.is_holding)
             if what != "hold":
@@ -118,8 +132,10 @@ class Script:
         """A client's member id by its name; anything else stands for itself."""
         return self._clients[name].member_id if name in self._clients else name
 
-    def _on_record(self, offset: int, record: CoordinatorRecord) -> None:
+    def _on_record(self, offset: int, record: CoordinatorRecord, provenance: Provenance | None) -> None:
         self._say(f"log @{offset} {told_record(record)}")
+        if self._is_telling_why and provenance is not None:
+            self._say(f"why @{offset} {told_provenance(provenance)}")
 
     # --- requests
 

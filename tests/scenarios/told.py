@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from coordinator_server.machine.provenance import Provenance
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup
@@ -83,6 +84,15 @@ def told_record(record: CoordinatorRecord) -> str:
         f"GroupMetadata {key.group} v{record.value_version} gen={value.generation} type={value.protocol_type}"
         f" protocol={value.protocol} leader={value.leader} [{members}]"
     )
+
+
+def told_provenance(provenance: Provenance) -> str:
+    """Who, speaking for which member, and the reasons: each with the member it is about and what its client said."""
+    who = provenance.client_id or provenance.operation
+    if provenance.member_id:
+        who += f" as {provenance.member_id}"
+    reasons = (f"{each.why}{each.whom and f' {each.whom}'}{each.said and f' ({each.said})'}" for each in provenance.reasons)
+    return f"{who}{_instance(provenance.group_instance_id)}: {', '.join(reasons)}".removesuffix(": ")
 
 
 def _instance(instance_id: str | None) -> str:

@@ -6,6 +6,8 @@ A file holds scenarios, each on a fresh shard. Lines of a scenario:
     config group.max.size=2              properties that differ from the defaults (the initial rebalance delay is 0 here)
     > A join g protocols=range:x,rr:y    client A sends a request; its member id, generation and so on are remembered and sent along
     < log @0 GroupMetadata g …           a record and its offset
+    > why                                from here on each record is followed by its provenance: who, as which member, and why
+    < why @1 A as A-1: member-left A-1
     < A join MEMBER_ID_REQUIRED …        an answer; the client's earlier requests may be answered here, too
     > wait 3000                          time passes; what happens meanwhile has its time: ``< +3000 A join …``
     # why the next line is worth looking at

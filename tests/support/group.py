@@ -14,12 +14,21 @@ from msgspec import Struct
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import (
+    TIMER_ORIGIN,
+    Origin,
+    Provenance,
+    operation_headers,
+    read_provenance,
+    request_origin,
+)
 from coordinator_server.machine.shard import CoordinatorResult, Deferred, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from protocol.codec import encode
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
+from protocol.record_batch import NO_HEADERS, BatchBuilder, iter_batches, iter_records
 from tests.support.clock import ManualClock
 
 Operation = Callable[[GroupShard, RequestContext, Any, Reply[Any]], CoordinatorResult[Any]]
@@ -105,7 +114,11 @@ class _Parked(Struct):
 class GroupLog:
     """One shard over a log in memory."""
 
-    def __init__(self, config: Config | None = None, on_record: Callable[[int, CoordinatorRecord], None] | None = None) -> None:
+    def __init__(
+        self,
+        config: Config | None = None,
+        on_record: Callable[[int, CoordinatorRecord, Provenance | None], None] | None = None,
+    ) -> None:
         self.config = config or Config(group_initial_rebalance_delay_ms=0)
         self.clock = ManualClock()
         self.is_holding = False
@@ -136,13 +149,13 @@ class GroupLog:
     ) -> FakeReply:
         """Run one request."""
         reply = FakeReply(version, on_answer)
-        context = RequestContext(client_id, CLIENT_HOST, 0, version)
+        context = RequestContext(client_id, CLIENT_HOST, 0, version, origin=request_origin(0, version, client_id, CLIENT_HOST))
         try:
             result = operation(self.shard, context, request, reply)
         except CoordinatorError as refused:
             reply.fail(refused.error, refused.message)
         else:
-            self._settle(result, reply)
+            self._settle(result, reply, context.origin)
         return reply
 
     def advance(self, ms: int, on_time: Callable[[int], None] | None = None) -> None:
@@ -153,7 +166,7 @@ class GroupLog:
             self.clock.advance(max(at - self.clock.now_ms(), 0))
             if on_time is not None:
                 on_time(self.clock.now_ms() - start)
-            self._settle(operation(), None)
+            self._settle(operation(), None, TIMER_ORIGIN)
         self.clock.advance(start + ms - self.clock.now_ms())
 
     def flush(self) -> None:
@@ -209,13 +222,15 @@ class GroupLog:
         self._ids += 1
         return str(self._ids)
 
-    def _settle(self, result: CoordinatorResult[Any], reply: FakeReply | None) -> None:
+    def _settle(self, result: CoordinatorResult[Any], reply: FakeReply | None, origin: Origin | None) -> None:
+        headers = operation_headers(origin, result.member_id, result.group_instance_id, result.reasons)
         if result.records:
             self.registry.snapshot(self.end_offset)
         for record in result.records:
-            again = through_bytes(record)
+            again, provenance = through_bytes(record, headers)
+            headers = NO_HEADERS
             if self._on_record is not None:
-                self._on_record(self.end_offset, again)
+                self._on_record(self.end_offset, again, provenance)
             self.shard.replay(self.end_offset, record)
             self.pending.append(again)
         needs = self.end_offset if result.records or result.depends_on is None else result.depends_on
@@ -234,11 +249,15 @@ class GroupLog:
             parked.reply.complete(parked.result.response)
 
 
-def through_bytes(record: CoordinatorRecord) -> CoordinatorRecord:
-    """The record as a loader would read it back."""
-    again = GROUP_SERDE.decode(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record))
+def through_bytes(record: CoordinatorRecord, headers: bytes) -> tuple[CoordinatorRecord, Provenance | None]:
+    """The record and its provenance as a reader would find them."""
+    builder = BatchBuilder(0, 0)
+    builder.append(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record), headers)
+    [(position, header)] = iter_batches(batch := builder.finish())
+    [found] = iter_records(batch, position, header)
+    again = GROUP_SERDE.decode(found.key, found.value)
     assert again is not None
-    return again
+    return again, read_provenance(found.headers)
 
 
 def hard_state(shard: GroupShard) -> Hard:

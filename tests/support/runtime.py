@@ -8,6 +8,7 @@ from typing import Any, cast
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import TIMER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.runtime.flush import Flusher
@@ -16,7 +17,7 @@ from coordinator_server.runtime.timers import TimerQueue
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.record_batch import iter_batches, iter_records
+from protocol.record_batch import Record, iter_batches, iter_records
 from tests.support.clock import ManualClock
 
 TOPIC = "__toy"
@@ -125,9 +126,13 @@ class MemoryStore:
 
     def names(self, partition: int = 0) -> list[str]:
         """The keys of all durable records of a partition."""
+        return [(record.key or b"").decode() for record in self.records(partition)]
+
+    def records(self, partition: int = 0) -> list[Record]:
+        """All durable records of a partition."""
         batches = self.logs.get(ShardId(TOPIC, partition), [])
         return [
-            (record.key or b"").decode()
+            record
             for batch in batches
             for position, header in iter_batches(batch)
             for record in iter_records(batch, position, header)
@@ -166,7 +171,7 @@ class ToyRuntime:
         self.shards: list[ToyShard] = []
         self._soon: list[Callable[[], None]] = []
         self.flusher = Flusher(self.store, self._soon.append, self.fatal.append)
-        services = LoopServices(self.store, self.flusher, self.timers, self.clock, self._soon.append)
+        services = LoopServices(self.store, self.flusher, self.timers, self.clock, self._soon.append, TIMER_ORIGIN)
         self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
             TOPIC, ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes
         )
@@ -190,9 +195,14 @@ class ToyRuntime:
             self.turn()
         return self.shards[-1]
 
-    def write(self, request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]], partition: int = 0) -> Outcome:
+    def write(
+        self,
+        request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]],
+        partition: int = 0,
+        context: RequestContext = CONTEXT,
+    ) -> Outcome:
         outcome = Outcome()
-        self.runtime.write(partition, RUN, CONTEXT, request, outcome)
+        self.runtime.write(partition, RUN, context, request, outcome)
         return outcome
 
     def put(self, name: str, number: int | None = 1, partition: int = 0) -> Outcome:

@@ -18,6 +18,7 @@ from protocol.record_batch import (
     BatchBuilder,
     BatchHeader,
     Record,
+    encode_headers,
     iter_batches,
     iter_records,
     read_header,
@@ -34,7 +35,7 @@ entries = st.lists(st.tuples(contents, contents, headers), min_size=1, max_size=
 def small_batch() -> bytes:
     """Three records, one of each kind that the log has."""
     builder = BatchBuilder(100, NOW, leader_epoch=3)
-    builder.append(b"key", b"value", [("who", b"me"), ("why", None)])
+    builder.append(b"key", b"value", encode_headers([("who", b"me"), ("why", None)]))
     builder.append(b"key", None)
     builder.append(None, b"value")
     return builder.finish()
@@ -73,7 +74,7 @@ def test_bytes_are_those_of_kafka_python(
     ours = BatchBuilder(0, NOW, leader_epoch=-1)
     for offset, (key, value, heads) in enumerate(items):
         theirs.append(offset, NOW, key, value, list(heads))
-        assert ours.append(key, value, heads) == offset
+        assert ours.append(key, value, encode_headers(heads)) == offset
 
     data = ours.finish()
 
@@ -129,6 +130,21 @@ def test_size_and_count_grow_with_each_record() -> None:
 
     assert (builder.size, builder.count, builder.next_offset) == (HEADER_SIZE + 9, 1, 8)
     assert len(builder.finish()) == builder.size
+
+
+@given(entries)
+def test_headers_can_be_passed_over(
+    items: list[tuple[bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]]],
+) -> None:
+    """Everything else is as it was written."""
+    builder = BatchBuilder(0, NOW)
+    for key, value, heads in items:
+        builder.append(key, value, encode_headers(heads))
+    data = builder.finish()
+
+    found = list(iter_records(data, 0, read_header(data), with_headers=False))
+
+    assert found == [Record(offset, NOW, key, value) for offset, (key, value, _) in enumerate(items)]
 
 
 def test_an_empty_batch_is_not_written() -> None:

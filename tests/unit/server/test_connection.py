@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import Provenance, operation_headers, read_provenance
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.apis.brokers import refuse_api_versions
 from coordinator_server.server.apis.groups import refuse_heartbeat
@@ -19,6 +20,7 @@ from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.record_batch import BatchBuilder, Headers, iter_batches, iter_records
 from tests.support.transport import MemoryTransport
 
 HEARTBEAT, API_VERSIONS = 12, 18
@@ -29,7 +31,7 @@ MAX_WAITING = 5
 class Peer:
     """A client on one connection to a server whose heartbeats are answered by hand."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_provenance: bool = True) -> None:
         self.transport = MemoryTransport()
         self.parked: list[PendingReply] = []
         self.later: list[Connection] = []
@@ -43,7 +45,8 @@ class Peer:
                 APIS[API_VERSIONS], lambda context, request, reply: reply.complete(ApiVersionsResponse()), refuse_api_versions
             ),
         ]
-        self.connection = Connection(Dispatcher(apis), self.later.append, self.closed.append, MAX_FRAME_BYTES, MAX_WAITING)
+        dispatcher = Dispatcher(apis, has_provenance=has_provenance)
+        self.connection = Connection(dispatcher, self.later.append, self.closed.append, MAX_FRAME_BYTES, MAX_WAITING)
         self.connection.connection_made(self.transport)
 
     def _handle(self, context: RequestContext, request: Any, reply: PendingReply) -> None:
@@ -82,7 +85,37 @@ def test_a_request_cut_anywhere_is_one_request(peer: Peer) -> None:
         peer.connection.data_received(bytes([byte]))
 
     assert [reply.request.member_id for reply in peer.parked] == ["member"]
+    context = peer.parked[0].context
+    assert (context.client_id, context.client_host, context.api_key, context.api_version) == ("client", "192.0.2.1", HEARTBEAT, 4)
+
+
+def test_who_asks_is_found_out_once_unless_the_client_changes_its_name(peer: Peer) -> None:
+    peer.send(1, 2)
+    peer.connection.data_received(encode_request(HEARTBEAT, 4, 3, "other", HeartbeatRequest("group", 1, "member")))
+    peer.connection.data_received(encode_request(HEARTBEAT, 3, 4, "other", HeartbeatRequest("group", 1, "member")))
+    first, second, third, fourth = (reply.context for reply in peer.parked)
+
+    assert second is first
+    assert (third.client_id, third.api_version) == ("other", 4)
+    assert (fourth.client_id, fourth.api_version) == ("other", 3)
+    assert [read_provenance(headers_of(context)) for context in (first, third)] == [
+        Provenance("12/4", 12, 4, client_id=name, client_host="192.0.2.1") for name in ("client", "other")
+    ]
+
+
+def test_without_provenance_contexts_have_no_origin() -> None:
+    peer = Peer(has_provenance=False)
+    peer.send(1)
+
     assert peer.parked[0].context == RequestContext("client", "192.0.2.1", HEARTBEAT, 4)
+
+
+def headers_of(context: RequestContext) -> Headers:
+    """The headers of a record that a request in this context would write."""
+    builder = BatchBuilder(0, 0)
+    builder.append(b"k", b"v", operation_headers(context.origin, "", None, ()))
+    [(position, header)] = iter_batches(batch := builder.finish())
+    return next(iter_records(batch, position, header)).headers
 
 
 def test_answers_leave_in_the_order_of_their_requests(peer: Peer) -> None:

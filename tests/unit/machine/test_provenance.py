@@ -1,0 +1,121 @@
+"""Headers in a record and what is read from them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coordinator_server.machine.provenance import (
+    SERVER_ORIGIN,
+    TIMER_ORIGIN,
+    Origin,
+    Provenance,
+    Reason,
+    Why,
+    operation_headers,
+    read_provenance,
+    request_origin,
+)
+from protocol.record_batch import NO_HEADERS, BatchBuilder, Headers, iter_batches, iter_records
+
+texts = st.text(max_size=300)
+reasons = st.lists(st.builds(Reason, st.sampled_from(list(Why)), texts, st.text(max_size=255)), max_size=4)
+
+
+def headers_in_a_record(encoded: bytes) -> Headers:
+    """What a reader of the log finds."""
+    builder = BatchBuilder(7, 0)
+    builder.append(b"key", b"value", encoded)
+    [(position, header)] = iter_batches(batch := builder.finish())
+    [record] = iter_records(batch, position, header)
+    assert (record.key, record.value) == (b"key", b"value")
+    return record.headers
+
+
+def read(origin: Origin, member_id: str = "", instance_id: str | None = None, *why: Reason) -> Provenance | None:
+    return read_provenance(headers_in_a_record(operation_headers(origin, member_id, instance_id, why)))
+
+
+@given(texts, texts, texts, st.text(max_size=3000), st.none() | texts, reasons)
+def test_all_comes_back(
+    client_id: str, host: str, principal: str, member_id: str, instance_id: str | None, why: list[Reason]
+) -> None:
+    """Whatever clients call themselves, at any length."""
+    origin = request_origin(8, 9, client_id, host, principal or "User:ANONYMOUS")
+
+    found = read(origin, member_id, instance_id, *why)
+
+    who = (principal or "User:ANONYMOUS", client_id, host, member_id, instance_id)
+    assert found == Provenance("8/9", 8, 9, *who, tuple(why))
+
+
+def test_a_commit_in_bytes() -> None:
+    """What Kafka's tools print of the most frequent record: names and values that stay."""
+    encoded = operation_headers(request_origin(8, 9, "app", "10.0.0.7"), "app-1", None, ())
+
+    assert headers_in_a_record(encoded) == (("op1", b"8/9"), ("client", b"app"), ("host", b"10.0.0.7"), ("member", b"app-1"))
+
+
+def test_reasons_in_bytes() -> None:
+    """Each reason's member and words stand behind it; nobody's stand behind none."""
+    why = [Reason(Why.MEMBER_LEFT, "a", "tired"), Reason(Why.ASSIGNMENTS_NOT_STORED), Reason(Why.SESSION_TIMEOUT, "b")]
+
+    assert headers_in_a_record(operation_headers(TIMER_ORIGIN, "", None, why)) == (
+        ("op1", b"timer"),
+        ("why", b"member-left"),
+        ("whom", b"a"),
+        ("said", b"tired"),
+        ("why", b"assignments-not-stored"),
+        ("why", b"session-timeout"),
+        ("whom", b"b"),
+    )
+
+
+def test_a_known_principal_is_told() -> None:
+    """And the unknown one takes no room."""
+    known = operation_headers(request_origin(8, 9, "", "", "User:alice"), "", None, ())
+    unknown = operation_headers(request_origin(8, 9, "", ""), "", None, ())
+
+    assert headers_in_a_record(known) == (("op1", b"8/9"), ("by", b"User:alice"))
+    assert headers_in_a_record(unknown) == (("op1", b"8/9"),)
+
+
+def test_what_a_client_says_is_cut() -> None:
+    """A reason is for people; nobody fills the log with it."""
+    found = read(TIMER_ORIGIN, "", None, Reason(Why.MEMBER_JOINED, "m", "x" * 300))
+
+    assert found is not None
+    assert found.reasons == (Reason("member-joined", "m", "x" * 255),)
+
+
+def test_the_server_itself() -> None:
+    """No request, no client."""
+    assert read(SERVER_ORIGIN) == Provenance("server")
+
+
+def test_without_an_origin_there_are_no_headers() -> None:
+    """``log.provenance`` is off."""
+    assert operation_headers(None, "m", "i", [Reason(Why.MEMBER_LEFT)]) == NO_HEADERS
+
+
+@pytest.mark.parametrize(
+    "headers", [(), (("who", b"me"),), (("op2", b"8/9"), ("client", b"c")), (("client", b"c"), ("op1", b"8/9"))]
+)
+def test_headers_of_others_say_nothing(headers: Headers) -> None:
+    """A record that does not begin an operation, one of another writer, one of a later format."""
+    assert read_provenance(headers) is None
+
+
+def test_what_a_later_version_adds_is_passed_over() -> None:
+    """Other names, other reasons, values that are no text, names without a value."""
+    headers = (
+        ("op1", b"9999/x"),
+        ("new", None),
+        ("client", b"\xff"),
+        ("whom", b"nobody's"),
+        ("why", b"new-reason"),
+        ("zone", b"a"),
+    )
+
+    assert read_provenance(headers) == Provenance("9999/x", client_id="\ufffd", reasons=(Reason("new-reason"),))
