@@ -16,19 +16,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from coordinator_server.log.directory import release, take
-from coordinator_server.log.errors import DamagedLog, Fenced, LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.frames import entry_header
 from coordinator_server.log.journal import FIRST_BYTES, Found, Journal, JournalFile
-from coordinator_server.log.layers import layer_to_load, newest_valid_layer
 from coordinator_server.log.meta import Meta, read_meta
-from coordinator_server.log.reading import Span, read_spans
+from coordinator_server.log.reader import TimedOffset, offset_for_time, read_from
 from coordinator_server.log.recovery import Recovered, Share, journal_dir, recover
-from coordinator_server.log.segments import SegmentState, ShardLog, end_of_batches, segment_path
+from coordinator_server.log.segments import ROLL_MS, Limits, SegmentState, ShardLog, end_of_batches
 from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.log.worker import ThreadWorker, Worker
@@ -71,6 +69,7 @@ class LocalLogStore:
         node_id: int = 0,
         offsets_topic_num_partitions: int = 50,
         segment_bytes: int = SEGMENT_BYTES,
+        roll_ms: int = ROLL_MS,
         journal_bytes: int = JOURNAL_BYTES,
         sync: Sync = Sync.ADAPTIVE,
         storage: Storage | None = None,
@@ -85,7 +84,7 @@ class LocalLogStore:
         data_dir = str(data_dir)
         lock, meta = take(storage, data_dir, node_id=node_id, offsets_topic_num_partitions=offsets_topic_num_partitions)
         journal = Journal(storage, journal_dir(data_dir, loop_index), journal_bytes, is_synced=sync is not Sync.NEVER)
-        store = cls(storage, data_dir, meta, journal, segment_bytes)
+        store = cls(storage, data_dir, meta, journal, Limits(segment_bytes, roll_ms))
         try:
             store._start(recover(storage, data_dir), loop_index)
         except OSError as error:
@@ -106,6 +105,7 @@ class LocalLogStore:
         *,
         post: Post,
         segment_bytes: int = SEGMENT_BYTES,
+        roll_ms: int = ROLL_MS,
         journal_bytes: int = JOURNAL_BYTES,
         sync: Sync = Sync.ADAPTIVE,
         storage: Storage | None = None,
@@ -120,7 +120,7 @@ class LocalLogStore:
         try:
             meta = read_meta(storage, data_dir)
             journal = Journal(storage, journal_dir(data_dir, share.loop), journal_bytes, is_synced=sync is not Sync.NEVER)
-            store = cls(storage, data_dir, meta, journal, segment_bytes)
+            store = cls(storage, data_dir, meta, journal, Limits(segment_bytes, roll_ms))
             store._owns = share.owns
             store._start(recover(storage, data_dir, share), share.loop)
         except OSError as error:
@@ -128,13 +128,13 @@ class LocalLogStore:
         store._run(post, make_writer(sync, post), worker or ThreadWorker(store._on_worker_death))
         return store
 
-    def __init__(self, storage: Storage, data_dir: str, meta: Meta, journal: Journal, segment_bytes: int) -> None:
+    def __init__(self, storage: Storage, data_dir: str, meta: Meta, journal: Journal, limits: Limits) -> None:
         self.meta = meta
         self._storage = storage
         self._data_dir = data_dir
         self._lock: Lock | None = None
         self._owns: Callable[[ShardId], bool] | None = None
-        self._segment_bytes = segment_bytes
+        self._limits = limits
         self._journal = journal
         self._logs: dict[ShardId, ShardLog] = {}
         self._failure: OutcomeUnknown | None = None
@@ -171,19 +171,7 @@ class LocalLogStore:
         log = self._logs.get(shard)
         if log is None or from_offset >= log.end:
             return iter(())
-        try:
-            bases, size, end = log.written()
-        except OSError as error:
-            raise Unavailable(f"cannot write what is to be read of {shard}: {error}") from error
-        layer = newest_valid_layer(Path(log.directory))
-        if layer is not None and layer.to_offset > from_offset:
-            layer = layer_to_load(Path(log.directory), bases)
-        start = max(from_offset, layer.to_offset if layer else 0)
-        spans = self._spans(log, bases, size, end, start)
-        if spans and spans[0].offset > start:
-            raise DamagedLog(spans[0].path, 0, f"offsets {start} to {spans[0].offset} before it are missing")
-        of_layer = layer.read(from_offset) if layer and layer.to_offset > from_offset else ()
-        return chain(of_layer, read_spans(self._storage, spans, start))
+        return read_from(self._storage, log, from_offset)
 
     def end_offset(self, shard: ShardId, /) -> int:
         """The offset of the next record: one after the last durable one."""
@@ -200,6 +188,19 @@ class LocalLogStore:
     def shards(self) -> list[ShardId]:
         """Every shard that has a directory."""
         return sorted(self._logs)
+
+    def offset_for_time(self, shard: ShardId, timestamp_ms: int, /) -> TimedOffset | None:
+        """The first durable record whose timestamp (ms since 1970) is that or later. Any thread may call this, but not the loop: it reads."""
+        log = self._logs.get(shard)
+        return offset_for_time(self._storage, log, timestamp_ms) if log is not None else None
+
+    def logs(self) -> list[ShardLog]:
+        """The shards' segments, for who takes care of them (retention.py)."""
+        return list(self._logs.values())
+
+    def fail(self, error: OutcomeUnknown) -> None:
+        """A sync of something in the directory failed: every submit is refused from now on. Any thread may call this."""
+        self._failure = error
 
     def seal(self, done: Sealed, /) -> None:
         """Begin a new segment in every shard whose active one is not empty; ``done`` gets the offsets up to which all is sealed."""
@@ -251,7 +252,7 @@ class LocalLogStore:
     def _add(self, shard: ShardId, state: SegmentState) -> ShardLog:
         if self._owns is not None and not self._owns(shard):
             raise ValueError(f"{shard} belongs to another loop's journal")
-        log = self._logs[shard] = ShardLog(self._storage, f"{self._data_dir}/{shard}", shard, state, self._segment_bytes)
+        log = self._logs[shard] = ShardLog(self._storage, f"{self._data_dir}/{shard}", shard, state, self._limits)
         return log
 
     # Submit, step by step.
@@ -401,14 +402,3 @@ class LocalLogStore:
     def _on_worker_death(self) -> None:
         self._failure = OutcomeUnknown("the log's worker stopped: its error came before this one")
         self._post(partial(self._refuse_waiting, self._failure))
-
-    def _spans(self, log: ShardLog, bases: list[int], size: int, end: int, start: int) -> list[Span]:
-        spans = []
-        for base, stop in zip(bases, [*bases[1:], end], strict=True):
-            if stop > start:
-                path = segment_path(log.directory, base)
-                spans.append(Span(path, base, 0, size if base == bases[-1] else self._storage.size(path)))
-        mark = log.mark_before(start)
-        if mark is not None and spans and mark.segment == bases[-1] and len(spans) == 1:
-            spans[0] = Span(spans[0].path, mark.offset, mark.position, size)
-        return spans

@@ -3,6 +3,7 @@
 Durable batches wait in memory until they are written in bulk: the journal has them until then, and until they are synced. Space for
 them is reserved before the journal acknowledges them. The last segment is active; the ones before it are sealed: cut to their exact
 size, synced, never changed again. A segment is named for the offset it starts at, so an empty active one may follow the last record.
+The next one begins when a batch does not fit any more, or is so much newer than the segment's first that it is time (``log.roll.ms``).
 
 Two sides share a shard, and count its bytes since it was opened, with counters that only grow and have one writer each:
 
@@ -13,19 +14,19 @@ Two sides share a shard, and count its bytes since it was opened, with counters 
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections import deque
 from struct import Struct as Layout
 from threading import Lock
 from typing import Final, NamedTuple
 
 from coordinator_server.log.frames import ShardEnd, shard_prefix
+from coordinator_server.log.index import NO_TIME, SegmentIndex, first_ms_of, index_of_sealed, scan, times_of, write_marks
 from coordinator_server.log.storage import File, Storage, sync_dir, sync_file, write_all
 from coordinator_server.log.store import ShardId
 
 RESERVE_BYTES: Final = 256 * 1024
 WRITE_BYTES: Final = 256 * 1024  # what waits in a shard before it is written out early
-MARK_BYTES: Final = 64 * 1024
+ROLL_MS: Final = 168 * 60 * 60 * 1000
 SUFFIX: Final = ".log"
 _BATCH: Final = Layout(">qiibIhi")  # a RecordBatch up to its last offset delta
 _MIN_BATCH: Final = 61
@@ -40,12 +41,19 @@ class SegmentState(NamedTuple):
     end: int
 
 
-class Mark(NamedTuple):
-    """A batch that starts at ``offset`` is at ``position`` of the segment."""
+class Limits(NamedTuple):
+    """When a segment is full: bytes, and ms between the timestamps of its first batch and of one that would be appended."""
 
-    segment: int
-    offset: int
-    position: int
+    segment_bytes: int
+    roll_ms: int = ROLL_MS
+
+
+class Written(NamedTuple):
+    """What is in the segments: their base offsets, the bytes of the last one, and the offset that comes next."""
+
+    bases: list[int]
+    size: int
+    end: int
 
 
 def segment_path(directory: str, base: int) -> str:
@@ -69,7 +77,7 @@ def end_of_batches(data: bytes, offset: int) -> int:
 class ShardLog:
     """One shard's segments."""
 
-    def __init__(self, storage: Storage, directory: str, shard: ShardId, state: SegmentState, segment_bytes: int) -> None:
+    def __init__(self, storage: Storage, directory: str, shard: ShardId, state: SegmentState, limits: Limits) -> None:
         self.shard = shard
         self.directory = directory
         self.prefix = shard_prefix(shard)
@@ -78,15 +86,18 @@ class ShardLog:
         self.tail = state.end  # durable or in flight
         self._is_tending = False
         self._storage = storage
-        self._segment_bytes = segment_bytes
-        self._chunk = min(RESERVE_BYTES, segment_bytes)
+        self._limits = limits
+        self._chunk = min(RESERVE_BYTES, limits.segment_bytes)
         self._waiting: deque[tuple[bytes, int]] = deque()
         self._claimed = self._accepted = 0
         self._lock = Lock()
         # Under the lock:
         self._granted = self._written = 0
         self._bases = list(state.bases)
-        self._marks: list[Mark] = []
+        self._index = SegmentIndex(state.end, state.size)  # of what is written to the active segment since it was opened
+        self._found = None if state.size else SegmentIndex(state.end)  # of what was in it before; None until somebody needs that
+        self._found_size = state.size
+        self._first_ms = NO_TIME  # of what is in it, or was taken for it
         self._file: File | None = None
         self._size = state.size
         self._reserved = state.size
@@ -138,13 +149,13 @@ class ShardLog:
     def write_and_roll(self) -> None:
         """Write what waits, into new segments where the active one is full."""
         with self._lock:
-            while self._write_waiting(self._segment_bytes):
+            while self._write_waiting(self._limits):
                 self._roll()
 
     def checkpoint(self) -> ShardEnd:
         """Write and sync all that is durable; how far that is."""
         with self._lock:
-            while self._write_waiting(self._segment_bytes):
+            while self._write_waiting(self._limits):
                 self._roll()
             end = ShardEnd(self.shard, self._bases[-1] if self._bases else self._written_end, self._size, self._written_end)
             file, is_new = self._file if self._is_dirty else None, self._is_new
@@ -159,7 +170,7 @@ class ShardLog:
     def seal(self) -> int:
         """Start a new segment unless the active one is empty; the offset up to which everything is sealed."""
         with self._lock:
-            while self._write_waiting(self._segment_bytes):
+            while self._write_waiting(self._limits):
                 self._roll()
             if self._size:
                 self._roll()
@@ -181,17 +192,32 @@ class ShardLog:
             if file is not None:
                 file.close()
 
-    def written(self) -> tuple[list[int], int, int]:
-        """Base offsets of all segments, and the bytes and the end offset of the last one, when all that is durable has been written."""
+    def written(self) -> Written:
+        """What is in the segments when all that is durable has been written."""
         with self._lock:
             self._write_waiting(None)
-            return list(self._bases), self._size, self._written_end
+            return Written(list(self._bases), self._size, self._written_end)
 
-    def mark_before(self, offset: int) -> Mark | None:
-        """A place in the active segment to start looking for ``offset`` from."""
+    def index(self, base: int) -> SegmentIndex:
+        """Where the batches of a segment are. DamagedLog when that has to be read from it, and cannot be."""
+        path = segment_path(self.directory, base)
         with self._lock:
-            found = bisect_right(self._marks, offset, key=lambda mark: mark.offset)
-            return self._marks[found - 1] if found else None
+            is_active = bool(self._bases) and base == self._bases[-1]
+            found, size = self._found, self._found_size
+        if is_active:
+            # What was there when the log was opened does not change any more.
+            if found is None:
+                found = scan(self._storage, path, base, size)
+            with self._lock:
+                if base == self._bases[-1]:
+                    self._found = found
+                    return found + self._index
+        return index_of_sealed(self._storage, path, base)
+
+    def forget(self, base: int) -> None:
+        """A sealed segment is gone."""
+        with self._lock:
+            self._bases.remove(base)
 
     @property
     def _is_much_waiting(self) -> bool:
@@ -221,12 +247,12 @@ class ShardLog:
             self._file = self._storage.open(path, create=not self._size)
         return self._file
 
-    def _write_waiting(self, limit: int | None) -> bool:
-        """Write what waits, but not over ``limit`` bytes in a segment; whether that left something."""
+    def _write_waiting(self, limits: Limits | None) -> bool:
+        """Write what waits, but not over the limits of a segment; whether that left something."""
         waiting, taken = self._waiting, self._taken
         while True:
             size = self._size + sum(len(data) for data, _ in taken)
-            while waiting and (limit is None or size == 0 or size + len(waiting[0][0]) <= limit):
+            while waiting and (limits is None or size == 0 or self._has_room(waiting[0][0], size, limits)):
                 item = waiting.popleft()
                 taken.append(item)
                 size += len(item[0])
@@ -234,10 +260,16 @@ class ShardLog:
                 return bool(waiting)
             self._write_taken(size)
 
+    def _has_room(self, data: bytes, size: int, limits: Limits) -> bool:
+        """Whether the batches go into the active segment, which has ``size`` bytes with what was taken for it."""
+        if self._first_ms == NO_TIME:
+            self._first_ms = first_ms_of(self._open().pread(_MIN_BATCH, 0) if self._size else self._taken[0][0])
+        return size + len(data) <= limits.segment_bytes and first_ms_of(data) - self._first_ms <= limits.roll_ms
+
     def _write_taken(self, size: int) -> None:
         write_all(self._open(), b"".join([data for data, _ in self._taken]), self._size)
-        if not self._marks or self._size - self._marks[-1].position >= MARK_BYTES:
-            self._marks.append(Mark(self._bases[-1], self._written_end, self._size))
+        for data, next_offset in self._taken:
+            self._index.add(len(data), next_offset, times_of(data))
         self._written += size - self._size
         self._size = size
         self._written_end = self._taken[-1][1]
@@ -264,8 +296,11 @@ class ShardLog:
             raise
         self._sync_names()
         old.close()
+        if self._found is not None:
+            write_marks(self._storage, old.path, self._found + self._index)
         self._bases.append(base)
-        self._marks.clear()
+        self._index, self._found, self._found_size = SegmentIndex(base), SegmentIndex(base), 0
+        self._first_ms = NO_TIME
         self._stray = None
         self._file, self._size, self._reserved = new, 0, self._granted - self._written
         self._is_dirty = self._is_new = False

@@ -80,8 +80,17 @@ class Storage(Protocol):
     def remove(self, path: str, /) -> None:
         """Remove a file; nothing happens when there is none."""
 
+    def remove_dir(self, path: str, /) -> None:
+        """Remove an empty directory."""
+
     def lock(self, path: str, /) -> Lock:
         """Take the lock file; LockedLog names the process that has it."""
+
+    def share(self, path: str, /) -> Lock:
+        """Hold a file that is read, with others: whoever wants to remove it waits. FileNotFoundError when it is gone."""
+
+    def unshared(self, path: str, /) -> Lock | None:
+        """Hold a file that is to be removed; None while somebody shares it."""
 
     def random(self, size: int, /) -> bytes: ...
 
@@ -169,8 +178,20 @@ class LocalStorage:
         except FileNotFoundError:
             return
 
+    def remove_dir(self, path: str, /) -> None:
+        os.rmdir(path)
+
     def lock(self, path: str, /) -> Lock:
         return LocalLock(path)
+
+    def share(self, path: str, /) -> Lock:
+        return LocalHold(path, fcntl.LOCK_SH)
+
+    def unshared(self, path: str, /) -> Lock | None:
+        try:
+            return LocalHold(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return None
 
     def random(self, size: int, /) -> bytes:
         return os.urandom(size)
@@ -243,6 +264,32 @@ class LocalLock:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
+
+
+class LocalHold:
+    """An flock on a file as it is, for as long as this object lives: other processes see it, and other holds of this one."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, path: str, mode: int) -> None:
+        self._fd = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(self._fd, mode)
+            # It may have been removed, or replaced, while we waited.
+            if os.fstat(self._fd).st_ino != os.stat(path).st_ino:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        except OSError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def __del__(self) -> None:
+        # A reader that was not read to its end, or never begun, goes without a word.
+        self.close()
 
 
 def _allocate(fd: int, position: int, length: int) -> bool:

@@ -72,6 +72,7 @@ class Daemon:
             node_id=config.node_id,
             offsets_topic_num_partitions=config.offsets_topic_num_partitions,
             segment_bytes=config.offsets_topic_segment_bytes,
+            roll_ms=config.log_roll_ms,
             journal_bytes=config.log_journal_bytes,
             sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
         )

@@ -76,9 +76,11 @@ class Life:
     def __init__(self, rng: Random, disk: SimulatedDisk, history: History, sync: Sync, loop: Share | None = None) -> None:
         self.rng = rng
         self.history = history
+        self.now_ms = 0
         self.partitions = [partition for partition in range(5) if loop is None or loop.owns(shard(partition))]
         disk.mend()
         sizes = {"journal_bytes": rng.choice((2048, 4096, 16384)), "segment_bytes": rng.choice((1000, 5000, 1 << 20))}
+        sizes["roll_ms"] = rng.choice((5, 1000))
         if loop is None:
             # Shards move: with every start another loop may write all of them.
             sizes["loop_index"] = rng.choice((0, 0, 1))
@@ -111,7 +113,8 @@ class Life:
         size = rng.choice((10, 300, 1000, 5000)) if rng.random() < 0.95 else 20000
         for partition in rng.sample(self.partitions, rng.randint(1, min(4, len(self.partitions)))):
             offset = self.history.end(shard(partition))
-            data = batch(offset, rng.randbytes(rng.randint(1, size)), rng.randint(1, 3))
+            self.now_ms += rng.choice((0, 0, 1, 3))
+            data = batch(offset, rng.randbytes(rng.randint(1, size)), rng.randint(1, 3), self.now_ms)
             self.history.in_flight.append(Append(shard(partition), 0, offset, data))
         self.log.store.submit(self.history.in_flight, self.history.settle)
 

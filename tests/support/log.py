@@ -99,8 +99,8 @@ def shard(partition: int) -> ShardId:
     return ShardId("__consumer_offsets", partition)
 
 
-def batch(offset: int, value: bytes = b"value", count: int = 1) -> bytes:
-    builder = BatchBuilder(offset, 1_700_000_000_000)
+def batch(offset: int, value: bytes = b"value", count: int = 1, at_ms: int = 1_700_000_000_000) -> bytes:
+    builder = BatchBuilder(offset, at_ms)
     for _ in range(count):
         builder.append(b"key", value)
     return builder.finish()

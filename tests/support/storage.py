@@ -56,6 +56,7 @@ class _Inode:
         self.names: dict[str, _Inode] = {}
         self.pending: list[_Link | _Unlink | _Rename] = []
         self.durable_names: dict[str, _Inode] = {}
+        self.holders = 0
 
     def write(self, data: bytes, position: int) -> None:
         end = position + len(data)
@@ -232,6 +233,21 @@ class SimulatedDisk:
         self._locks[path] = "1234"
         return SimulatedLock(self._locks, path)
 
+    def remove_dir(self, path: str, /) -> None:
+        self._call("remove_dir", path)
+        name, parent = self._parent(path)
+        assert not parent.names[name].names, f"{path} is not empty"
+        self._change(parent, _Unlink(name))
+
+    def share(self, path: str, /) -> SimulatedHold:
+        self._call("share", path, is_change=False)
+        return SimulatedHold(self._inode(path), 1)
+
+    def unshared(self, path: str, /) -> SimulatedHold | None:
+        self._call("unshared", path, is_change=False)
+        inode = self._inode(path)
+        return None if inode.holders else SimulatedHold(inode, 0)
+
     def random(self, size: int, /) -> bytes:
         return self.rng.randbytes(size)
 
@@ -321,6 +337,20 @@ class SimulatedLock:
 
     def close(self) -> None:
         self._locks.pop(self._path, None)
+
+
+class SimulatedHold:
+    def __init__(self, inode: _Inode, holders: int) -> None:
+        self._inode = inode
+        self._holders = holders
+        inode.holders += holders
+
+    def close(self) -> None:
+        self._inode.holders -= self._holders
+        self._holders = 0
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def _parts(path: str) -> list[str]:

@@ -35,7 +35,7 @@ def log(disk: SimulatedDisk) -> OpenLog:
 
 
 def segments(disk: SimulatedDisk, partition: int) -> dict[str, int]:
-    return {path[-24:]: len(disk.content(path)) for path in disk.files(f"{DATA}/{shard(partition)}")}
+    return {path[-24:]: len(disk.content(path)) for path in disk.files(f"{DATA}/{shard(partition)}") if path.endswith(".log")}
 
 
 def calls_of(disk: SimulatedDisk, operation: str, part: str) -> int:
@@ -364,6 +364,30 @@ def test_segments_roll_by_size(disk: SimulatedDisk) -> None:
     assert len(sizes) == 5
     assert all(size <= 1000 for size in sizes)
     assert len(values(log.store.read(shard(0), 0))) == 10
+
+
+def test_segments_roll_by_age(disk: SimulatedDisk) -> None:
+    """A segment begins with the first batch that is more than log.roll.ms newer than what its predecessor begins with."""
+    log = OpenLog(disk, roll_ms=1000)
+    for offset, ms in enumerate((0, 600, 1000, 1001, 500, 2001, 2002)):
+        log.append(Append(shard(0), 0, offset, batch(offset, at_ms=ms)))
+    log.write_out()
+
+    assert [name[:20].lstrip("0") for name in segments(disk, 0)] == ["", "3", "6"]
+    assert len(values(log.store.read(shard(0), 0))) == 7
+
+
+def test_the_age_of_a_segment_survives_a_restart(disk: SimulatedDisk) -> None:
+    """It is the timestamp of its first batch that counts, not when the file was opened."""
+    log = OpenLog(disk, roll_ms=1000)
+    log.append(Append(shard(0), 0, 0, batch(0, at_ms=5000)))
+    log.store.close()
+    log = OpenLog(disk, roll_ms=1000)
+    for offset, ms in ((1, 6000), (2, 6001)):
+        log.append(Append(shard(0), 0, offset, batch(offset, at_ms=ms)))
+    log.write_out()
+
+    assert [name[:20].lstrip("0") for name in segments(disk, 0)] == ["", "2"]
 
 
 def test_reading_across_segments_from_the_middle(disk: SimulatedDisk) -> None:

@@ -1,0 +1,120 @@
+"""Reading a shard while it is written: from an offset, or from a time.
+
+What is read is what was durable when it was asked for: the newest layer up to where it ends, then the segments. Retention removes segments
+from the oldest on, and stops at one that somebody holds: a reader holds the first segment it reads from, and the layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from coordinator_server.log.errors import DamagedLog, Unavailable
+from coordinator_server.log.layers import MANIFEST, Layer, layer_to_load, newest_valid_layer
+from coordinator_server.log.reading import Span, read_spans
+from coordinator_server.log.segments import ShardLog, Written, segment_path
+from coordinator_server.log.storage import Lock, Storage
+from protocol.record_batch import iter_records, read_header
+
+
+class TimedOffset(NamedTuple):
+    """A record: its offset, and its timestamp in ms since 1970."""
+
+    offset: int
+    timestamp_ms: int
+
+
+def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[bytes]:
+    """The durable batches in offset order, from the one that holds ``from_offset``."""
+    while True:
+        written = _written(log)
+        layer = _layer(log, written.bases, from_offset)
+        try:
+            of_segments = _read_segments(storage, log, written, max(from_offset, layer.to_offset if layer else 0))
+            of_layer = _held(storage.share(str(layer.path / MANIFEST)), layer.read(from_offset)) if layer else iter(())
+        except FileNotFoundError:
+            if written.bases == _written(log).bases and (layer is None or layer.path.exists()):
+                raise
+            continue  # Retention was faster.
+        return chain(of_layer, of_segments)
+
+
+def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> TimedOffset | None:
+    """The first record whose timestamp is ``timestamp_ms`` or later; None when there is none.
+
+    Segments without such a record are not read, and the one that has it from the last mark before it on. Where the segments begin
+    after offset 0 the layer before them is read, too.
+    """
+    written = _written(log)
+    first = written.bases[0] if written.bases else written.end
+    if first:
+        found = _first_at(read_from(storage, log, 0), timestamp_ms, first)
+        if found:
+            return found
+    for base in written.bases:
+        index = log.index(base)
+        if index.max_ms >= timestamp_ms:
+            mark = index.before_time(timestamp_ms)
+            found = _first_at(_read_segments(storage, log, written, mark.offset if mark else base), timestamp_ms, written.end)
+            if found:
+                return found
+    return None
+
+
+def _first_at(batches: Iterator[bytes], timestamp_ms: int, before: int) -> TimedOffset | None:
+    for data in batches:
+        header = read_header(data)
+        if header.base_offset >= before:
+            break
+        if header.max_timestamp >= timestamp_ms:
+            for record in iter_records(data, 0, header):
+                if record.timestamp >= timestamp_ms:
+                    return TimedOffset(record.offset, record.timestamp)
+    return None
+
+
+def _written(log: ShardLog) -> Written:
+    try:
+        return log.written()
+    except OSError as error:
+        raise Unavailable(f"cannot write what is to be read of {log.shard}: {error}") from error
+
+
+def _layer(log: ShardLog, bases: list[int], from_offset: int) -> Layer | None:
+    """The layer to begin with; None when ``from_offset`` is not before the end of any."""
+    directory = Path(log.directory)
+    layer = newest_valid_layer(directory)
+    if layer is None or layer.to_offset <= from_offset:
+        return None
+    layer = layer_to_load(directory, bases)
+    return layer if layer is not None and layer.to_offset > from_offset else None
+
+
+def _read_segments(storage: Storage, log: ShardLog, written: Written, start: int) -> Iterator[bytes]:
+    spans = _spans(storage, log, written, start)
+    if not spans:
+        return iter(())
+    if spans[0].offset > start:
+        raise DamagedLog(spans[0].path, 0, f"offsets {start} to {spans[0].offset} before it are missing")
+    return _held(storage.share(spans[0].path), read_spans(storage, spans, start))
+
+
+def _held(hold: Lock, batches: Iterator[bytes]) -> Iterator[bytes]:
+    yield from batches
+    hold.close()
+
+
+def _spans(storage: Storage, log: ShardLog, written: Written, start: int) -> list[Span]:
+    bases, size, end = written
+    spans = []
+    for base, stop in zip(bases, [*bases[1:], end], strict=True):
+        if stop > start:
+            path = segment_path(log.directory, base)
+            spans.append(Span(path, base, 0, size if base == bases[-1] else storage.size(path)))
+    if spans and spans[0].offset < start:
+        mark = log.index(spans[0].offset).before_offset(start)
+        if mark is not None:
+            spans[0] = Span(spans[0].path, mark.offset, mark.position, spans[0].end)
+    return spans
