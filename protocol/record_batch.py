@@ -30,6 +30,7 @@ MAX_EXPANSION: Final = 100
 COMPRESSION_MASK: Final = 0x07
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
+NO_PRODUCER_ID: Final = -1
 
 Headers = Sequence[tuple[str, bytes | None]]
 
@@ -334,6 +335,7 @@ class BatchBuilder:
     __slots__ = (
         "_attributes",
         "_base_offset",
+        "_base_sequence",
         "_base_timestamp",
         "_leader_epoch",
         "_max_timestamp",
@@ -344,7 +346,7 @@ class BatchBuilder:
         "next_offset",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the header's own fields
         self,
         base_offset: int,
         timestamp_ms: int,
@@ -353,6 +355,7 @@ class BatchBuilder:
         attributes: int = 0,
         producer_id: int = -1,
         producer_epoch: int = -1,
+        base_sequence: int = -1,
     ) -> None:
         self._base_offset = base_offset
         self._base_timestamp = self._max_timestamp = timestamp_ms
@@ -360,6 +363,7 @@ class BatchBuilder:
         self._attributes = attributes
         self._producer_id = producer_id
         self._producer_epoch = producer_epoch
+        self._base_sequence = base_sequence
         self._out = bytearray(HEADER_SIZE)
         self.count = 0
         self.next_offset = base_offset
@@ -410,7 +414,7 @@ class BatchBuilder:
             raise EncodeError("a batch has at least one record")
         out = self._out
         last_delta = self.next_offset - 1 - self._base_offset
-        producer = (self._producer_id, self._producer_epoch, -1)
+        producer = (self._producer_id, self._producer_epoch, self._base_sequence)
         times = (self._base_timestamp, self._max_timestamp)
         _BODY.pack_into(out, _CHECKED_FROM, self._attributes, last_delta, *times, *producer, self.count)
         with memoryview(out) as view:

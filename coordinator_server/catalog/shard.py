@@ -8,7 +8,7 @@ from coordinator_server.catalog.create import plan
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.machine.provenance import Reason, Why
-from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, Reply, RequestContext
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, CoordinatorTimer, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
@@ -17,7 +17,7 @@ from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsRes
 TOPIC = "__cluster_metadata"
 
 
-class CatalogShard:
+class CatalogShard(CoordinatorShard):
     """All topics of the cluster. Hard state: name → id and id → topic."""
 
     def __init__(

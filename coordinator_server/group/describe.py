@@ -60,9 +60,9 @@ def _listed(groups: Groups, committed_offset: int) -> Iterator[ListedGroup]:
     stored = dict(groups.stored.items_at(committed_offset))
     for group_id, record in stored.items():
         yield _listed_group(groups, group_id, record)
-    for group_id, _ in groups.offsets.by_group.items_at(committed_offset):
-        if group_id not in stored:
-            yield _listed_group(groups, group_id, None)
+    simple = {group_id for group_id, _ in groups.offsets.by_group.items_at(committed_offset)}
+    for group_id in simple.union(groups.pending.groups_at(committed_offset)).difference(stored):
+        yield _listed_group(groups, group_id, None)
 
 
 def _listed_group(groups: Groups, group_id: str, record: StoredGroup | None) -> ListedGroup:

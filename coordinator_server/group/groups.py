@@ -1,8 +1,8 @@
 """The groups of one shard: what the log says of them, and the living ClassicGroup objects (Kafka's ``GroupMetadataManager``).
 
 Hard state is ``stored``, the last GroupMetadata record of each group, and the offsets. A group exists when it has either: one with
-offsets only is *simple*, its committers do not use group membership. A living group is built from its hard state when it is first
-touched; from then on its own record is only an echo of what it did, so replaying it changes nothing there.
+offsets only, committed or in an open transaction, is *simple*: its committers do not use group membership. A living group is built from its
+hard state when it is first touched; from then on its own record is only an echo of what it did, so replaying it changes nothing there.
 
 What the handlers of this package need besides comes along: configuration, timers, clocks, fresh ids.
 """
@@ -19,6 +19,7 @@ from coordinator_server.group.member import ClassicGroupMember
 from coordinator_server.group.state import DEAD, EMPTY, STABLE
 from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
@@ -48,7 +49,7 @@ class StoredGroup(Struct, frozen=True, gc=False):
 class Groups:
     """Table of groups, by id."""
 
-    __slots__ = ("_living", "clock", "config", "new_id", "offsets", "on_restored", "stored", "timer")
+    __slots__ = ("_living", "clock", "config", "new_id", "offsets", "on_restored", "pending", "stored", "timer")
 
     def __init__(
         self,
@@ -63,6 +64,7 @@ class Groups:
         self.clock = clock
         self.new_id = new_id
         self.offsets = OffsetStore(registry)
+        self.pending = PendingOffsets(registry, self.offsets)
         self.stored: TimelineDict[str, StoredGroup] = TimelineDict(registry)
         # Called with each group that was built from hard state: its members' sessions begin.
         self.on_restored: Callable[[ClassicGroup], None] = lambda _group: None
@@ -80,13 +82,14 @@ class Groups:
 
     def exists(self, group_id: str) -> bool:
         """Whether the log, or what is on its way there, knows the group."""
-        return group_id in self.stored or group_id in self.offsets
+        return group_id in self.stored or group_id in self.offsets or group_id in self.pending
 
     def existed_at(self, group_id: str, committed_offset: int) -> bool:
         """Whether the log knew the group at ``committed_offset``."""
         return (
             self.stored.get_at(group_id, committed_offset) is not None
             or self.offsets.of_group_at(group_id, committed_offset) is not None
+            or bool(self.pending.open_at(group_id, committed_offset))
         )
 
     def depends_on(self, group_id: str) -> int:
@@ -135,7 +138,7 @@ class Groups:
         stored = self.stored.get(group_id)
         if stored is not None:
             group = restored_group(group_id, stored.value)
-        elif group_id in self.offsets:
+        elif group_id in self.offsets or group_id in self.pending:
             group = ClassicGroup(group_id, EMPTY, self.clock.wall_ms())
         else:
             return None

@@ -14,13 +14,21 @@ from coordinator_server.group import commit, describe, heartbeat, join, leave, s
 from coordinator_server.group.attempt import JoinAttempt
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.sessions import start_restored_sessions
-from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer, Reply, RequestContext
+from coordinator_server.machine.shard import (
+    Clock,
+    CoordinatorResult,
+    CoordinatorTimer,
+    Producer,
+    Reply,
+    RequestContext,
+    TransactionResult,
+)
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.fetch import fetch_offsets
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup
-from protocol.messages.group_records import GroupMetadataKey, LegacyOffsetCommitKey, OffsetCommitKey
+from protocol.messages.group_records import GroupMetadataKey, LegacyOffsetCommitKey, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
@@ -88,8 +96,9 @@ class GroupShard:
     def fetch_stable_offsets(
         self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
     ) -> CoordinatorResult[OffsetFetchResponseGroup]:
-        """``require_stable``: everything written so far, answered when it is durable (KIP-447)."""
-        return CoordinatorResult(self.fetch_offsets(LATEST, request))
+        """``require_stable``: everything written so far, answered when it is durable (KIP-447), but for what a transaction may change."""
+        unstable = self.groups.pending.open_at(request.group_id, LATEST)
+        return CoordinatorResult(fetch_offsets(self.groups.offsets, LATEST, request, unstable))
 
     # --- read operations
 
@@ -110,6 +119,18 @@ class GroupShard:
     def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
         """Apply one record to hard state."""
         self._replay[type(record.key)](offset, record.key, record.value)
+
+    def replay_in_transaction(self, producer: Producer, offset: int, record: CoordinatorRecord, /) -> None:
+        """Offsets wait for the end of their transaction. Nothing else is ever part of one; Kafka applies it as it stands."""
+        if isinstance(record.key, OffsetCommitKey):
+            assert record.value is None or isinstance(record.value, OffsetCommitValue)
+            self.groups.pending.replay(producer, offset, record.key, record.value)
+        else:
+            self.replay(offset, record)
+
+    def replay_end_transaction_marker(self, producer: Producer, result: TransactionResult, /) -> None:
+        """The offsets of a transaction become valid, or are forgotten."""
+        self.groups.pending.end(producer, result)
 
     def on_loaded(self) -> None:
         """Sessions of the members that the log knows begin anew."""

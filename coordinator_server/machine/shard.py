@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -71,8 +71,22 @@ class CoordinatorResult(Struct, Generic[T], gc=False):
     reasons: Sequence[Reason] = ()
 
 
+class Producer(NamedTuple):
+    """The transactional producer that a record or a marker speaks for."""
+
+    id: int
+    epoch: int
+
+
+class TransactionResult(Enum):
+    """How a transaction ended."""
+
+    COMMIT = "commit"
+    ABORT = "abort"
+
+
 class CoordinatorShard(Protocol):
-    """One partition's replicated state machine."""
+    """One partition's replicated state machine. One that is written outside of transactions only may inherit what it need not say."""
 
     def on_loaded(self) -> None:
         """The log has been replayed: build soft state, arm timers."""
@@ -82,6 +96,14 @@ class CoordinatorShard(Protocol):
 
     def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
         """Apply one record, live, at recovery and in the pipeline alike."""
+
+    def replay_in_transaction(self, producer: Producer, offset: int, record: CoordinatorRecord, /) -> None:
+        """Apply one record whose transaction is open: nobody may see it as committed before the marker that commits it."""
+        raise TypeError(f"{type(self).__name__} keeps no open transactions, and a record at offset {offset} belongs to one")
+
+    def replay_end_transaction_marker(self, producer: Producer, result: TransactionResult, /) -> None:
+        """The transaction of ``producer`` is over; nothing to do where none of its records are known."""
+        return
 
 
 class CoordinatorTimer(Protocol):

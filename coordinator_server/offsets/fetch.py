@@ -1,12 +1,16 @@
 """OffsetFetch: the committed offsets of one group, as of a committed log offset.
 
 An unknown group or partition is no error: its offset is -1. A topic id that differs from the one an offset was committed under
-means another topic of the same name, and so no offset either.
+means another topic of the same name, and so no offset either. Where an open transaction may change an offset, who asked for stable ones is
+told to ask again (KIP-447).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from coordinator_server.offsets.store import GroupOffsets, OffsetAndMetadata, OffsetStore, TopicPartition
+from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_fetch import (
     OffsetFetchRequestGroup,
@@ -18,15 +22,19 @@ from protocol.messages.offset_fetch import (
 INVALID_OFFSET = -1
 
 
-def fetch_offsets(store: OffsetStore, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
-    """The partitions that are asked for, in that order; all that the group has when ``topics`` is None."""
+def fetch_offsets(
+    store: OffsetStore, committed_offset: int, request: OffsetFetchRequestGroup, unstable: Collection[TopicPartition] = ()
+) -> OffsetFetchResponseGroup:
+    """The partitions that are asked for, in that order; all that the group has when ``topics`` is None. ``unstable`` ones are refused."""
     offsets = store.of_group_at(request.group_id, committed_offset)
     if request.topics is None:
-        return OffsetFetchResponseGroup(request.group_id, _all_topics(offsets, committed_offset))
+        return OffsetFetchResponseGroup(request.group_id, _all_topics(offsets, committed_offset, unstable))
     topics = []
     for topic in request.topics:
         partitions = [
             _answer(index, _read(offsets, (topic.name, index), committed_offset), topic.topic_id)
+            if not unstable or (topic.name, index) not in unstable
+            else _unstable(index)
             for index in topic.partition_indexes
         ]
         topics.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions))
@@ -43,12 +51,19 @@ def _answer(index: int, found: OffsetAndMetadata | None, asked_id: bytes) -> Off
     return OffsetFetchResponsePartitions(index, found.committed_offset, found.leader_epoch, found.metadata)
 
 
-def _all_topics(offsets: GroupOffsets | None, committed_offset: int) -> list[OffsetFetchResponseTopics]:
+def _unstable(index: int) -> OffsetFetchResponsePartitions:
+    return OffsetFetchResponsePartitions(index, INVALID_OFFSET, error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT)
+
+
+def _all_topics(
+    offsets: GroupOffsets | None, committed_offset: int, unstable: Collection[TopicPartition]
+) -> list[OffsetFetchResponseTopics]:
     topics: dict[str, OffsetFetchResponseTopics] = {}
     if offsets is not None:
         for (name, index), found in offsets.items_at(committed_offset):
             topic = topics.get(name)
             if topic is None:
                 topic = topics[name] = OffsetFetchResponseTopics(name, partitions=[])
-            topic.partitions.append(_answer(index, found, ZERO_UUID))
+            is_stable = not unstable or (name, index) not in unstable
+            topic.partitions.append(_answer(index, found, ZERO_UUID) if is_stable else _unstable(index))
     return list(topics.values())

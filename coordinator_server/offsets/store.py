@@ -6,6 +6,7 @@ A group is here while it has at least one offset. A tombstone removes the offset
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -41,11 +42,13 @@ GroupOffsets = TimelineDict[TopicPartition, OffsetAndMetadata]
 class OffsetStore:
     """Offsets by group, then by topic and partition."""
 
-    __slots__ = ("_registry", "by_group")
+    __slots__ = ("_registry", "by_group", "on_tombstone")
 
     def __init__(self, registry: SnapshotRegistry) -> None:
         self._registry = registry
         self.by_group: TimelineDict[str, GroupOffsets] = TimelineDict(registry)
+        # Told of every tombstone, also where there is nothing to remove.
+        self.on_tombstone: Callable[[str, TopicPartition], None] | None = None
 
     def __contains__(self, group_id: str) -> bool:
         return group_id in self.by_group
@@ -57,7 +60,7 @@ class OffsetStore:
     def replay(self, record_offset: int, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
         """Apply one OffsetCommit record."""
         if value is None:
-            self._remove(key.group, (key.topic, key.partition))
+            self._bury(key.group, (key.topic, key.partition))
             return
         committed = OffsetAndMetadata(
             value.offset,
@@ -68,17 +71,23 @@ class OffsetStore:
             value.expire_timestamp,
             value.topic_id,
         )
-        self._put(key.group, key.topic, key.partition, committed)
+        self.put(key.group, key.topic, key.partition, committed)
 
     def replay_legacy(self, record_offset: int, key: LegacyOffsetCommitKey, value: LegacyOffsetCommitValue | None) -> None:
         """Apply one record of the type that clusters wrote before 0.9."""
         if value is None:
-            self._remove(key.group, (key.topic, key.partition))
+            self._bury(key.group, (key.topic, key.partition))
             return
         committed = OffsetAndMetadata(value.offset, -1, value.metadata, value.commit_timestamp, record_offset)
-        self._put(key.group, key.topic, key.partition, committed)
+        self.put(key.group, key.topic, key.partition, committed)
 
-    def _put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
+    def find(self, group_id: str, position: TopicPartition) -> OffsetAndMetadata | None:
+        """The present offset, committed or not."""
+        offsets = self.by_group.get(group_id)
+        return None if offsets is None else offsets.get(position)
+
+    def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
+        """The offset of a position from now on."""
         offsets = self.by_group.get(group_id)
         if offsets is None:
             offsets = self.by_group[group_id] = TimelineDict(self._registry)
@@ -88,10 +97,16 @@ class OffsetStore:
             position = (sys.intern(topic), partition)
         offsets[position] = committed
 
-    def _remove(self, group_id: str, position: TopicPartition) -> None:
+    def remove(self, group_id: str, position: TopicPartition) -> None:
+        """No offset of this position from now on."""
         offsets = self.by_group.get(group_id)
         if offsets is None or position not in offsets:
             return
         del offsets[position]
         if not offsets:
             del self.by_group[group_id]
+
+    def _bury(self, group_id: str, position: TopicPartition) -> None:
+        if self.on_tombstone is not None:
+            self.on_tombstone(group_id, position)
+        self.remove(group_id, position)

@@ -13,18 +13,20 @@ A snapshot is open at the start of everything that is not durable yet, so that a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import partial
 from typing import Generic, TypeVar
 
 from coordinator_server.log.store import Append, ShardId
-from coordinator_server.machine.shard import CoordinatorShard
+from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
 from coordinator_server.runtime.timers import ShardTimers
+from protocol.control_records import end_transaction_marker
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
-from protocol.record_batch import NO_HEADERS, BatchBuilder
+from protocol.record_batch import CONTROL, NO_HEADERS, TRANSACTIONAL, BatchBuilder
 
 S = TypeVar("S", bound=CoordinatorShard)
 
@@ -88,7 +90,12 @@ class ShardContext(Generic[S]):
         self.high_watermark = self.flushing_to = self.next_offset = offset
 
     def append(
-        self, records: Sequence[CoordinatorRecord], wall_ms: int, max_batch_bytes: int, headers: bytes = NO_HEADERS
+        self,
+        records: Sequence[CoordinatorRecord],
+        wall_ms: int,
+        max_batch_bytes: int,
+        headers: bytes = NO_HEADERS,
+        replay: Callable[[int, CoordinatorRecord], None] | None = None,
     ) -> None:
         """Replay the records of one operation and put them into the open batch, all into the same one; ``headers`` go to the first.
 
@@ -112,11 +119,36 @@ class ShardContext(Generic[S]):
             self.registry.snapshot(self.next_offset)
             self._batch_base = self.next_offset
             batch = self._batch = BatchBuilder(self._batch_base, wall_ms)
-        replay = self.shard.replay
+        if replay is None:
+            replay = self.shard.replay
         for key, value, record in encoded:
             replay(batch.append(key, value, headers), record)
             headers = NO_HEADERS
         self.next_offset = batch.next_offset
+
+    def append_in_transaction(
+        self, producer: Producer, records: Sequence[CoordinatorRecord], wall_ms: int, max_batch_bytes: int, headers: bytes
+    ) -> None:
+        """Like ``append``, but into a batch of their own that says whose transaction they belong to. Whatever it raises, nothing has changed."""
+        self._open_transactional(wall_ms, producer, TRANSACTIONAL, base_sequence=0)
+        try:
+            self.append(records, wall_ms, max_batch_bytes, headers, partial(self.shard.replay_in_transaction, producer))
+        except Exception:
+            self.revert_open_batch()
+            raise
+        self._close_batch()
+
+    def end_transaction(self, producer: Producer, coordinator_epoch: int, result: TransactionResult, wall_ms: int) -> None:
+        """Replay the end of a transaction and put its marker into a batch of its own. Whatever it raises, nothing has changed."""
+        batch = self._open_transactional(wall_ms, producer, TRANSACTIONAL | CONTROL, base_sequence=-1)
+        try:
+            self.shard.replay_end_transaction_marker(producer, result)
+        except Exception:
+            self.revert_open_batch()
+            raise
+        batch.append(*end_transaction_marker(result is TransactionResult.COMMIT, coordinator_epoch))
+        self.next_offset = batch.next_offset
+        self._close_batch()
 
     def take_flush(self) -> Append | None:
         """Everything that is not being written yet, as one append; None when there is nothing."""
@@ -155,6 +187,21 @@ class ShardContext(Generic[S]):
     def refusal(self) -> ErrorCode:
         """What a request hears from a shard that is not ACTIVE."""
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if self.state is ShardState.LOADING else ErrorCode.NOT_COORDINATOR
+
+    def _open_transactional(self, wall_ms: int, producer: Producer, attributes: int, base_sequence: int) -> BatchBuilder:
+        """What is open goes before it: the order of the log is that of the operations."""
+        self._close_batch()
+        self.registry.snapshot(self.next_offset)
+        self._batch_base = self.next_offset
+        self._batch = BatchBuilder(
+            self._batch_base,
+            wall_ms,
+            attributes=attributes,
+            producer_id=producer.id,
+            producer_epoch=producer.epoch,
+            base_sequence=base_sequence,
+        )
+        return self._batch
 
     def _close_batch(self) -> None:
         if self._batch is not None:

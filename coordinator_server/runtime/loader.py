@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from coordinator_server.log.store import LogStore
-from coordinator_server.machine.shard import CoordinatorShard
+from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.context import ShardContext
+from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import RecordSerde
-from protocol.record_batch import iter_records, read_header
+from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, iter_records, read_header
 
 RECORDS_PER_STEP = 2000
+
+_RESULTS = {COMMIT: TransactionResult.COMMIT, ABORT: TransactionResult.ABORT}
 
 
 class ShardLoader:
@@ -43,10 +47,21 @@ def replay_batch(batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto
     """Replay the records before ``upto`` into a shard, at a start and in the pipeline alike; how many the batch has. Raises DecodeError."""
     header = read_header(batch)
     if header.is_control:
-        return 0
+        return _replay_markers(batch, header, shard, upto)
     decode, replay = serde.decode, shard.replay
+    if header.producer_id != NO_PRODUCER_ID:
+        replay = partial(shard.replay_in_transaction, Producer(header.producer_id, header.producer_epoch))
     for record in iter_records(batch, 0, header, with_headers=False):
         decoded = decode(record.key, record.value)
         if decoded is not None and record.offset < upto:
             replay(record.offset, decoded)
+    return header.count
+
+
+def _replay_markers(batch: bytes, header: BatchHeader, shard: CoordinatorShard, upto: int) -> int:
+    producer = Producer(header.producer_id, header.producer_epoch)
+    for record in iter_records(batch, 0, header):
+        result = _RESULTS.get(control_type(record.key))
+        if result is not None and record.offset < upto:
+            shard.replay_end_transaction_marker(producer, result)
     return header.count

@@ -27,8 +27,10 @@ from coordinator_server.machine.shard import (
     CoordinatorShard,
     CoordinatorTimer,
     Deferred,
+    Producer,
     Reply,
     RequestContext,
+    TransactionResult,
 )
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.context import ShardContext, ShardState, TooLarge
@@ -102,8 +104,13 @@ class CoordinatorRuntime(Generic[S]):
         context: RequestContext,
         request: Q,
         reply: Reply[R],
+        producer: Producer | None = None,
     ) -> None:
-        """Run a write operation; ``reply`` is answered when its outcome is durable, perhaps before this returns."""
+        """Run a write operation; ``reply`` is answered when its outcome is durable, perhaps before this returns.
+
+        With a producer the records are a batch of their own that belongs to its open transaction; whether there is such a transaction
+        is for the caller to know.
+        """
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
             reply.fail(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
@@ -116,7 +123,24 @@ class CoordinatorRuntime(Generic[S]):
             log.exception("operation-failed", operation=operation.name, shard=str(shard.id))
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
-            self._settle(operation.name, shard, result, reply, context.origin)
+            self._settle(operation.name, shard, result, reply, context.origin, producer)
+
+    def complete_transaction(
+        self, partition: int, producer: Producer, coordinator_epoch: int, result: TransactionResult, reply: Reply[None]
+    ) -> None:
+        """End a transaction of ``producer`` in this shard; ``reply`` is answered when the marker that says so is durable."""
+        shard = self._contexts.get(partition)
+        if shard is None or shard.state is not ShardState.ACTIVE:
+            reply.fail(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
+            return
+        try:
+            shard.end_transaction(producer, coordinator_epoch, result, self._services.clock.wall_ms())
+        except Exception:
+            log.exception("replay-failed", operation="complete-transaction", shard=str(shard.id))
+            reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
+            return
+        shard.deferred.add(DeferredEvent(shard.next_offset, reply, None))
+        self._services.flusher.mark(shard)
 
     def read(self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a read operation on the state at the high watermark, and return its answer. Raises CoordinatorError."""
@@ -147,11 +171,12 @@ class CoordinatorRuntime(Generic[S]):
         result: CoordinatorResult[Any],
         reply: Reply[Any] | None,
         origin: Origin | None,
+        producer: Producer | None = None,
     ) -> None:
         response = result.response
         if result.records:
             event = DeferredEvent(0, reply, response, result.on_append)
-            if self._append(name, shard, result, event, origin):
+            if self._append(name, shard, result, event, origin, producer):
                 event.offset = shard.next_offset
                 shard.deferred.add(event)
                 self._services.flusher.mark(shard)
@@ -172,10 +197,15 @@ class CoordinatorRuntime(Generic[S]):
         result: CoordinatorResult[Any],
         event: DeferredEvent,
         origin: Origin | None,
+        producer: Producer | None,
     ) -> bool:
         try:
             headers = operation_headers(origin, result.member_id, result.group_instance_id, result.reasons)
-            shard.append(result.records, self._services.clock.wall_ms(), self._max_batch_bytes, headers)
+            now = self._services.clock.wall_ms()
+            if producer is None:
+                shard.append(result.records, now, self._max_batch_bytes, headers)
+            else:
+                shard.append_in_transaction(producer, result.records, now, self._max_batch_bytes, headers)
         except (TooLarge, ProtocolError) as refused:
             log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
             settle([event], ErrorCode.UNKNOWN_SERVER_ERROR)

@@ -9,7 +9,14 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import TIMER_ORIGIN
-from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, Reply, RequestContext
+from coordinator_server.machine.shard import (
+    CoordinatorResult,
+    CoordinatorTimer,
+    Producer,
+    Reply,
+    RequestContext,
+    TransactionResult,
+)
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
@@ -17,7 +24,7 @@ from coordinator_server.runtime.timers import TimerQueue
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.record_batch import Record, iter_batches, iter_records
+from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records
 from tests.support.clock import ManualClock
 
 TOPIC = "__toy"
@@ -51,6 +58,7 @@ class ToyShard:
         self.partition = partition
         self.timer = timer
         self.numbers: TimelineDict[str, int] = TimelineDict(registry)
+        self.open: TimelineDict[int, tuple[CoordinatorRecord, ...]] = TimelineDict(registry)
         self.life: list[str] = []
 
     def run(
@@ -74,6 +82,16 @@ class ToyShard:
             self.numbers.pop(name, 0)
         else:
             self.numbers[name] = cast(OffsetCommitValue, record.value).offset
+
+    def replay_in_transaction(self, producer: Producer, offset: int, record: CoordinatorRecord, /) -> None:
+        if cast(OffsetCommitKey, record.key).group == "poison":
+            raise RuntimeError("a bug in replay")
+        self.open[producer.id] = (*self.open.get(producer.id, ()), record)
+
+    def replay_end_transaction_marker(self, producer: Producer, result: TransactionResult, /) -> None:
+        for record in self.open.pop(producer.id, ()):
+            if result is TransactionResult.COMMIT:
+                self.replay(0, record)
 
     def on_loaded(self) -> None:
         self.life.append("loaded")
@@ -126,17 +144,28 @@ class MemoryStore:
 
     def names(self, partition: int = 0) -> list[str]:
         """The keys of all durable records of a partition."""
-        return [(record.key or b"").decode() for record in self.records(partition)]
+        return [name for batch in self.batches(partition) for name in batch]
+
+    def batches(self, partition: int = 0) -> list[list[str]]:
+        """The keys of all durable records of a partition, batch by batch."""
+        return [
+            [(record.key or b"").decode() for record in iter_records(batch, position, header)]
+            for batch in self.logs.get(ShardId(TOPIC, partition), [])
+            for position, header in iter_batches(batch)
+        ]
 
     def records(self, partition: int = 0) -> list[Record]:
         """All durable records of a partition."""
-        batches = self.logs.get(ShardId(TOPIC, partition), [])
         return [
             record
-            for batch in batches
+            for batch in self.logs.get(ShardId(TOPIC, partition), [])
             for position, header in iter_batches(batch)
             for record in iter_records(batch, position, header)
         ]
+
+    def headers(self, partition: int = 0) -> list[BatchHeader]:
+        """The headers of all durable batches of a partition."""
+        return [header for batch in self.logs.get(ShardId(TOPIC, partition), []) for _, header in iter_batches(batch)]
 
 
 class Outcome:
@@ -199,15 +228,22 @@ class ToyRuntime:
         self,
         request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]],
         partition: int = 0,
+        producer: Producer | None = None,
         context: RequestContext = CONTEXT,
     ) -> Outcome:
         outcome = Outcome()
-        self.runtime.write(partition, RUN, context, request, outcome)
+        self.runtime.write(partition, RUN, context, request, outcome, producer)
         return outcome
 
-    def put(self, name: str, number: int | None = 1, partition: int = 0) -> Outcome:
+    def put(self, name: str, number: int | None = 1, partition: int = 0, producer: Producer | None = None) -> Outcome:
         """Write one record; the response is the record's name."""
-        return self.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, number)]), partition)
+        return self.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, number)]), partition, producer)
+
+    def end(self, producer: Producer, result: TransactionResult, partition: int = 0) -> Outcome:
+        """End a transaction."""
+        outcome = Outcome()
+        self.runtime.complete_transaction(partition, producer, 3, result, outcome)
+        return outcome
 
     def put_all(self, names: list[str]) -> Outcome:
         """Write a record for each name, in one operation."""

@@ -1,0 +1,86 @@
+"""Offsets committed in transactions that are still open: hard state beside the store, seen by nobody before their marker.
+
+Each producer's open transaction has a store of its own. Its commit moves the offsets to the main store, where of two records for one
+position the one that stands later in the log wins, whichever came to be valid later: compaction keeps no other order. A tombstone takes
+a position out of every open transaction as well. After Kafka's ``OffsetMetadataManager``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from coordinator_server.machine.shard import Producer, TransactionResult
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.offsets.store import OffsetStore, TopicPartition
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+
+Producers = frozenset[int]
+
+
+class PendingOffsets:
+    """Offsets by the id of the producer whose transaction they belong to, and for each group what is open."""
+
+    __slots__ = ("_by_producer", "_open", "_registry", "_store")
+
+    def __init__(self, registry: SnapshotRegistry, store: OffsetStore) -> None:
+        self._registry = registry
+        self._store = store
+        self._by_producer: TimelineDict[int, OffsetStore] = TimelineDict(registry)
+        self._open: TimelineDict[str, TimelineDict[TopicPartition, Producers]] = TimelineDict(registry)
+        store.on_tombstone = self._drop
+
+    def __contains__(self, group_id: str) -> bool:
+        return group_id in self._open
+
+    def groups_at(self, committed_offset: int) -> list[str]:
+        """The groups with open transactions at ``committed_offset``."""
+        return [group_id for group_id, _ in self._open.items_at(committed_offset)]
+
+    def open_at(self, group_id: str, committed_offset: int) -> Collection[TopicPartition]:
+        """The positions of a group that an open transaction may still change."""
+        positions = self._open.get_at(group_id, committed_offset)
+        return () if positions is None else {position for position, _ in positions.items_at(committed_offset)}
+
+    def replay(self, producer: Producer, record_offset: int, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
+        """Apply one OffsetCommit record of an open transaction. A tombstone there is a tombstone."""
+        if value is None:
+            self._store.replay(record_offset, key, None)
+            return
+        mine = self._by_producer.get(producer.id)
+        if mine is None:
+            mine = self._by_producer[producer.id] = OffsetStore(self._registry)
+        mine.replay(record_offset, key, value)
+        positions = self._open.get(key.group)
+        if positions is None:
+            positions = self._open[key.group] = TimelineDict(self._registry)
+        position = (key.topic, key.partition)
+        positions[position] = positions.get(position, frozenset()) | {producer.id}
+
+    def end(self, producer: Producer, result: TransactionResult) -> None:
+        """The transaction is over. Nothing happens where none of its offsets are known."""
+        mine = self._by_producer.pop(producer.id, None)
+        if mine is None:
+            return
+        for group_id, offsets in mine.by_group.items():
+            for position, committed in offsets.items():
+                self._close(group_id, position, producer.id)
+                if result is TransactionResult.COMMIT:
+                    known = self._store.find(group_id, position)
+                    if known is None or known.record_offset < committed.record_offset:
+                        self._store.put(group_id, *position, committed)
+
+    def _drop(self, group_id: str, position: TopicPartition) -> None:
+        positions = self._open.get(group_id)
+        for producer_id in () if positions is None else positions.get(position, ()):
+            self._by_producer[producer_id].remove(group_id, position)
+            self._close(group_id, position, producer_id)
+
+    def _close(self, group_id: str, position: TopicPartition, producer_id: int) -> None:
+        positions = self._open[group_id]
+        others = positions[position] - {producer_id}
+        if others:
+            positions[position] = others
+            return
+        del positions[position]
+        if not positions:
+            del self._open[group_id]

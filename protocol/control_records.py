@@ -1,0 +1,40 @@
+"""Records of control batches, which tell of the log itself: how a transaction ended.
+
+    key    version int16 | type int16          0 abort, 1 commit; others are none of a coordinator's business
+    value  version int16 | EndTxnMarker        the epoch of the transaction coordinator that ended it
+
+After Kafka's ``ControlRecordType`` and ``EndTransactionMarker``.
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import Final
+
+from protocol.codec import encoder
+from protocol.errors import Malformed, Truncated
+from protocol.messages.control_records import EndTxnMarker
+
+ABORT: Final = 0
+COMMIT: Final = 1
+
+_INT16 = Layout(">h")
+_KEY = Layout(">hh")
+_VERSION = 0
+
+
+def end_transaction_marker(is_commit: bool, coordinator_epoch: int) -> tuple[bytes, bytes]:
+    """Key and value of the record that ends a transaction."""
+    value = bytearray(_INT16.pack(_VERSION))
+    encoder(EndTxnMarker, _VERSION)(EndTxnMarker(coordinator_epoch), value)
+    return _KEY.pack(_VERSION, COMMIT if is_commit else ABORT), bytes(value)
+
+
+def control_type(key: bytes | None) -> int:
+    """The type that a control record's key says. A later version of the key begins like this one."""
+    if key is None or len(key) < _KEY.size:
+        raise Truncated("a control record's key has a version and a type", message="ControlRecordTypeSchema", position=0)
+    version, kind = _KEY.unpack_from(key)
+    if version < 0:
+        raise Malformed(f"version {version}", message="ControlRecordTypeSchema", position=0)
+    return int(kind)
