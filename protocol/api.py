@@ -14,6 +14,7 @@ from msgspec import Struct
 from protocol.fields import Kind, Message, Versions
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from protocol.messages.fetch import FetchRequest, FetchResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
@@ -78,6 +79,7 @@ APIS: Final[dict[int, Api]] = {
         _api(ListGroupsRequest, ListGroupsResponse),
         _api(ApiVersionsRequest, ApiVersionsResponse),
         _api(CreateTopicsRequest, CreateTopicsResponse),
+        _api(DescribeClusterRequest, DescribeClusterResponse),
     )
 }
 

@@ -24,14 +24,19 @@ from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.flush import Flusher
-from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
+from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
 from coordinator_server.runtime.timers import ShardTimers, TimerOperation, TimerQueue
+from coordinator_server.server.cluster import catalog
+from coordinator_server.server.cluster.catalog import OwnCatalog
+from coordinator_server.server.cluster.nodes import GROUP_TOPIC, Endpoint, Nodes
+from coordinator_server.server.cluster.operations import DECLARE_TOPICS
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.control import ControlSocket
 from coordinator_server.server.dispatch import Dispatcher, LoggedReply
 from coordinator_server.server.listener import Listener
-from coordinator_server.server.node import CATALOG_PARTITION, Endpoint, Node, Then
+from coordinator_server.server.node import Node
 from coordinator_server.server.table import served_apis
+from coordinator_server.server.then import Then
 from coordinator_server.server.timers import LoopTimers
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CLUSTER_METADATA_SERDE
 from protocol.error_codes import ErrorCode
@@ -39,10 +44,8 @@ from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest,
 
 log = structlog.get_logger(__name__)
 
-GROUP_TOPIC = "__consumer_offsets"
 FIRST_EPOCH = 1
 PROGRESS_SECONDS = 2.0
-DECLARE = WriteOperation("declare-topics", CatalogShard.declare_topics)
 
 
 class StartError(Exception):
@@ -93,14 +96,15 @@ class Daemon:
             CATALOG_TOPIC, CLUSTER_METADATA_SERDE, self._build_catalog, services, max_batch_bytes=batch_bytes
         )
         advertised = advertised_address(config)
+        self._topics = OwnCatalog(self._catalog, self._store, self._loop.call_later)
         self._node = Node(
             config,
             self._store.meta.cluster_id,
             config.offsets_topic_num_partitions,
             self._groups,
-            self._catalog,
+            self._topics,
             ShardTimers(self._timers, self._clock, _run),
-            Endpoint(*advertised) if advertised else None,
+            Nodes(config.node_id, advertised=Endpoint(*advertised) if advertised else None),
         )
         dispatcher = Dispatcher(served_apis(self._node), _reply_type(), has_provenance=config.log_provenance)
         self._listener = Listener(self._loop, config, dispatcher)
@@ -144,7 +148,7 @@ class Daemon:
             loads.append(outcome)
             return outcome.set_result
 
-        self._catalog.load(CATALOG_PARTITION, FIRST_EPOCH, loaded())
+        self._catalog.load(catalog.PARTITION, FIRST_EPOCH, loaded())
         for partition in range(self._config.offsets_topic_num_partitions):
             self._groups.load(partition, FIRST_EPOCH, loaded())
         started = self._loop.time()
@@ -171,7 +175,7 @@ class Daemon:
 
         reply = Then(outcome.set_result, refused)
         ourselves = RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if self._config.log_provenance else None)
-        self._catalog.write(CATALOG_PARTITION, DECLARE, ourselves, CreateTopicsRequest(topics=missing), reply)
+        self._topics.write(DECLARE_TOPICS, ourselves, CreateTopicsRequest(topics=missing), reply)
         for result in (await outcome).topics:
             if result.error_code != ErrorCode.NONE:
                 raise StartError(f"topics: {result.name}: {result.error_message}")

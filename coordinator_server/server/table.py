@@ -15,6 +15,7 @@ HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
     "ApiVersions": (brokers.api_versions, brokers.refuse_api_versions),
     "Metadata": (brokers.metadata, brokers.refuse_metadata),
     "FindCoordinator": (brokers.find_coordinator, brokers.refuse_find_coordinator),
+    "DescribeCluster": (brokers.describe_cluster, brokers.refuse_describe_cluster),
     "JoinGroup": (groups.join_group, groups.refuse_join_group),
     "SyncGroup": (groups.sync_group, groups.refuse_sync_group),
     "Heartbeat": (groups.heartbeat, groups.refuse_heartbeat),

@@ -1,23 +1,25 @@
-"""ApiVersions (18), FindCoordinator (10), Metadata (3): where to go, and what is there."""
+"""ApiVersions (18), FindCoordinator (10), Metadata (3), DescribeCluster (60): where to go, and what is there."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import Topic, name_problem
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from coordinator_server.server.cluster.nodes import Endpoint
+from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS
 from coordinator_server.server.connection import PendingReply
-from coordinator_server.server.node import CATALOG_PARTITION, Node, Then
+from coordinator_server.server.node import Node
+from coordinator_server.server.then import Then
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from protocol.messages.describe_cluster import DescribeClusterBroker, DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.metadata import (
     MetadataRequest,
@@ -27,9 +29,9 @@ from protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 
-AUTO_CREATE = WriteOperation("auto-create-topics", CatalogShard.create_topics)
 LEADER_EPOCH = 0
 GROUP_KEY_TYPE = 0
+BROKERS, CONTROLLERS = 1, 2
 
 # What KIP-511 allows in the name and version of a client's software.
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
@@ -57,14 +59,18 @@ def _served() -> list[ApiVersion]:
 def find_coordinator(node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply) -> None:
     if request.key_type != GROUP_KEY_TYPE:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
-    here = node.endpoint(reply)
-    node_id = node.config.node_id
     if context.api_version < 4:
-        response = FindCoordinatorResponse(node_id=node_id, host=here.host, port=here.port, error_message="NONE")
+        found = _coordinator(node, reply, request.key)
+        response = FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE")
     else:
-        found = [Coordinator(key, node_id, here.host, here.port) for key in request.coordinator_keys]
-        response = FindCoordinatorResponse(coordinators=found)
+        response = FindCoordinatorResponse(coordinators=[_coordinator(node, reply, key) for key in request.coordinator_keys])
     reply.complete(response)
+
+
+def _coordinator(node: Node, reply: PendingReply, group_id: str) -> Coordinator:
+    loop = node.loop_of_group(group_id)
+    there = node.endpoint(reply, loop)
+    return Coordinator(group_id, node.nodes.first_id + loop, there.host, there.port)
 
 
 def refuse_find_coordinator(
@@ -89,7 +95,7 @@ def metadata(node: Node, context: RequestContext, request: MetadataRequest, repl
         lambda _: reply.complete(_metadata(node, context, request, reply)),
         lambda _error, _message: reply.complete(_metadata(node, context, request, reply)),
     )
-    node.catalog.write(CATALOG_PARTITION, AUTO_CREATE, context, creation, done)
+    node.catalog.write(AUTO_CREATE_TOPICS, context, creation, done)
 
 
 def refuse_metadata(context: RequestContext, request: MetadataRequest, error: ErrorCode, message: str | None) -> MetadataResponse:
@@ -120,11 +126,10 @@ def _missing_topics(node: Node, context: RequestContext, request: MetadataReques
 
 
 def _metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply) -> MetadataResponse:
-    here = node.endpoint(reply)
     response = MetadataResponse(
-        brokers=[MetadataResponseBroker(node.config.node_id, here.host, here.port)],
+        brokers=[MetadataResponseBroker(node_id, *there) for node_id, there in _brokers(node, reply)],
         cluster_id=node.cluster_id,
-        controller_id=node.config.node_id,
+        controller_id=node.nodes.controller_id,
         topics=list(_topics(node, context, request)),
     )
     if request.include_cluster_authorized_operations:
@@ -137,7 +142,7 @@ def _metadata(node: Node, context: RequestContext, request: MetadataRequest, rep
 
 def _topics(node: Node, context: RequestContext, request: MetadataRequest) -> Iterable[MetadataResponseTopic]:
     if _wants_all(context, request):
-        for topic in node.catalog.read(CATALOG_PARTITION, CatalogShard.all_topics):
+        for topic in node.catalog.all_topics():
             yield _describe(node, topic)
         return
     for asked in request.topics or []:
@@ -150,19 +155,53 @@ def _topics(node: Node, context: RequestContext, request: MetadataRequest) -> It
         if known is not None:
             yield _describe(node, known)
         else:
-            problem = name_problem(name)
-            error = ErrorCode.INVALID_TOPIC_EXCEPTION if problem else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            yield MetadataResponseTopic(error, name)
+            yield MetadataResponseTopic(_absent(node, name), name)
+
+
+def _absent(node: Node, name: str) -> ErrorCode:
+    if name_problem(name):
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
+    # Who hears of a leader that is not there yet asks again; a topic that is unknown may be taken for a mistake.
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if node.catalog.is_current else ErrorCode.LEADER_NOT_AVAILABLE
 
 
 def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
-    here = [node.config.node_id]
-    partitions = [
-        MetadataResponsePartition(0, partition, node.config.node_id, LEADER_EPOCH, here, here)
-        for partition in range(topic.partitions)
-    ]
+    partitions = []
+    for partition in range(topic.partitions):
+        leader = node.nodes.leader_of(partition)
+        partitions.append(MetadataResponsePartition(0, partition, leader, LEADER_EPOCH, [leader], [leader]))
     return MetadataResponseTopic(0, topic.name, topic.topic_id, False, partitions)
+
+
+def _brokers(node: Node, reply: PendingReply) -> list[tuple[int, Endpoint]]:
+    return [(node.nodes.first_id + loop, node.endpoint(reply, loop)) for loop in range(node.nodes.loops)]
 
 
 def _name_for(context: RequestContext, name: str | None) -> str | None:
     return name if name is not None or context.api_version >= 12 else ""
+
+
+def describe_cluster(node: Node, context: RequestContext, request: DescribeClusterRequest, reply: PendingReply) -> None:
+    """KIP-700. These are brokers; controllers (KIP-919) have no endpoints of their own, and no broker is ever fenced (KIP-1073)."""
+    if request.endpoint_type != BROKERS:
+        raise CoordinatorError(*_not_here(request.endpoint_type))
+    response = DescribeClusterResponse(
+        cluster_id=node.cluster_id,
+        controller_id=node.nodes.controller_id,
+        brokers=[DescribeClusterBroker(node_id, *there) for node_id, there in _brokers(node, reply)],
+    )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+    reply.complete(response)
+
+
+def _not_here(endpoint_type: int) -> tuple[ErrorCode, str]:
+    if endpoint_type == CONTROLLERS:
+        return ErrorCode.MISMATCHED_ENDPOINT_TYPE, "this endpoint is a broker's, and controllers were asked for"
+    return ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"there is no endpoint type {endpoint_type}"
+
+
+def refuse_describe_cluster(
+    context: RequestContext, request: DescribeClusterRequest, error: ErrorCode, message: str | None
+) -> DescribeClusterResponse:
+    return DescribeClusterResponse(error_code=error, error_message=message)

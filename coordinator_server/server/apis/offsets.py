@@ -10,7 +10,8 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.connection import PendingReply
-from coordinator_server.server.node import Node, Then
+from coordinator_server.server.node import Node
+from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_commit import (
@@ -74,6 +75,7 @@ def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRe
     for asked in request.topics:
         topic = node.topic_by_id(asked.topic_id) if by_id else node.topic(asked.name)
         if topic is None:
+            node.check_current()
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refused.append(_refused(asked, error))
             asked.partitions = []
@@ -187,6 +189,7 @@ def _take_unknown_ids(node: Node, topics: list[OffsetFetchRequestTopics]) -> lis
         topic = node.topic_by_id(asked.topic_id)
         asked.name = topic.name if topic is not None else ""
         if topic is None:
+            node.check_current()
             unknown.append(_failed_topic(asked, ErrorCode.UNKNOWN_TOPIC_ID))
     return unknown
 

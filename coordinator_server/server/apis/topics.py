@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.cluster.operations import CREATE_TOPICS
 from coordinator_server.server.connection import PendingReply
-from coordinator_server.server.node import CATALOG_PARTITION, Node
+from coordinator_server.server.node import Node
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_topics import CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, FetchTopic, PartitionData
@@ -19,7 +18,6 @@ from protocol.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 
-CREATE = WriteOperation("create-topics", CatalogShard.create_topics)
 LATEST_TIMESTAMP = -1
 EARLIEST_TIMESTAMP = -2
 LEADER_EPOCH = 0
@@ -27,7 +25,7 @@ FIRST_FETCH_WITH_TOPIC_IDS = 13
 
 
 def create_topics(node: Node, context: RequestContext, request: CreateTopicsRequest, reply: PendingReply) -> None:
-    node.catalog.write(CATALOG_PARTITION, CREATE, context, request, reply)
+    node.catalog.write(CREATE_TOPICS, context, request, reply)
 
 
 def refuse_create_topics(

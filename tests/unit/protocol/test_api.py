@@ -10,6 +10,7 @@ from tests.support.oracle import facts, raw_schemas, within
 SERVED = {
     "ApiVersions",
     "CreateTopics",
+    "DescribeCluster",
     "DescribeGroups",
     "Fetch",
     "FindCoordinator",

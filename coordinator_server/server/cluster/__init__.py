@@ -1,0 +1,9 @@
+"""Several loops as one cluster: who owns what and where it is reached, and what belongs to all of them.
+
+nodes.py       the loops as the nodes that clients see; which loop owns which shard
+catalog.py     what every loop knows of the whole cluster; at loop 0, which owns its log
+followed.py    the same at the other loops, which forward changes and tail the log
+operations.py  the changes that may be forwarded
+link.py        messages between processes, over a Unix socket
+tail.py        loop 0's end of cluster.sock, and the others'
+"""

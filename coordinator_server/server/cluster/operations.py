@@ -1,0 +1,48 @@
+"""Changes of what belongs to the whole cluster: write operations of loop 0's catalog, which the other loops send there by name."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.runtime.runtime import WriteOperation
+from protocol.codec import decode, encode
+from protocol.fields import Message
+from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+
+CREATE_TOPICS: Final = WriteOperation("create-topics", CatalogShard.create_topics)
+AUTO_CREATE_TOPICS: Final = WriteOperation("auto-create-topics", CatalogShard.create_topics)
+DECLARE_TOPICS: Final = WriteOperation("declare-topics", CatalogShard.declare_topics)
+
+
+class Forwarded(NamedTuple):
+    """An operation and its messages. Between loops these have their newest version, which says all that older ones say."""
+
+    operation: WriteOperation[CatalogShard, Any, Any]
+    request: type[Message]
+    response: type[Message]
+
+    def encode_request(self, request: Message) -> bytes:
+        """The request for the way to loop 0."""
+        return encode(request, self.request.kafka.versions.high)
+
+    def decode_request(self, data: bytes) -> Message:
+        """The request as loop 0 runs it."""
+        return decode(self.request, self.request.kafka.versions.high, data)
+
+    def encode_response(self, response: Message) -> bytes:
+        """The answer for the way back."""
+        return encode(response, self.response.kafka.versions.high)
+
+    def decode_response(self, data: bytes) -> Message:
+        """The answer as the loop that asked gives it to its client."""
+        return decode(self.response, self.response.kafka.versions.high, data)
+
+
+FORWARDED: Final[dict[str, Forwarded]] = {
+    row.operation.name: row
+    for row in (
+        Forwarded(CREATE_TOPICS, CreateTopicsRequest, CreateTopicsResponse),
+        Forwarded(AUTO_CREATE_TOPICS, CreateTopicsRequest, CreateTopicsResponse),
+    )
+}
