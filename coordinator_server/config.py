@@ -48,6 +48,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     offsets_topic_segment_bytes: Annotated[int, Meta(ge=1024)] = 104_857_600
     # A segment ends, too, with the first record that is so much newer than the one it begins with (Kafka's log.roll.hours=168).
     log_roll_ms: Annotated[int, Meta(ge=1)] = 168 * 3_600_000
+    # How long the offsets of an empty group, of a simple group, or of topics that a group has left are kept; how often that is looked at.
+    offsets_retention_minutes: Positive = 10_080
+    offsets_retention_check_interval_ms: Positive = 600_000
     # The largest record batch, and so the largest operation.
     message_max_bytes: Annotated[int, Meta(ge=1024)] = 1_048_588
     # Ours. always: acknowledged means fdatasync'ed. os: acknowledged means handed to the operating system; power loss may lose it.

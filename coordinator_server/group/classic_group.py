@@ -22,6 +22,7 @@ from coordinator_server.group.state import (
     VALID_PREVIOUS_STATES,
     ClassicGroupState,
 )
+from coordinator_server.group.subscription import CONSUMER, subscribed_topics
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.java import hash_map_order
 from coordinator_server.machine.provenance import Reason
@@ -58,6 +59,7 @@ class ClassicGroup:
         "state",
         "static_members",
         "storing_generation",
+        "subscribed_topics",
         "supported_protocols",
         "sync_key",
     )
@@ -82,6 +84,8 @@ class ClassicGroup:
         self.supported_protocols: Counter[str] = Counter()
         # Somebody came during the initial rebalance delay: it may be extended.
         self.has_new_member = False
+        # What the members of this generation consume, once there is a generation and where that can be told.
+        self.subscribed_topics: frozenset[str] | None = None
         # The generation whose assignments are on their way to the log.
         self.storing_generation = NO_GENERATION
         # Why the next generation will not be the one that the log has: why the rebalance began, then who went meanwhile.
@@ -263,6 +267,22 @@ class ClassicGroup:
         else:
             self.protocol_name = None
             self.transition_to(EMPTY, wall_ms)
+        self.learn_subscription()
+
+    # --- subscriptions
+
+    def learn_subscription(self) -> None:
+        """Read what the members of a new generation consume."""
+        if self.protocol_type != CONSUMER or (self.members and self.protocol_name is None):
+            self.subscribed_topics = None
+        else:
+            self.subscribed_topics = subscribed_topics(member.metadata(self.protocol_name) for member in self.members.values())
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether an offset of this topic is in use. Consumers who do not say what they consume may consume anything."""
+        if self.subscribed_topics is None:
+            return self.protocol_type == CONSUMER
+        return topic in self.subscribed_topics
 
     # --- protocols
 

@@ -134,13 +134,20 @@ class Groups:
         for group in list(self._living.values()):
             self.drop(group, failure)
 
-    def _restore(self, group_id: str) -> ClassicGroup | None:
+    def ids(self) -> list[str]:
+        """Every group that exists, committed or not."""
+        return [*self.stored, *(group_id for group_id in self.offsets.by_group if group_id not in self.stored)]
+
+    def restored(self, group_id: str) -> ClassicGroup | None:
+        """The group that hard state describes, as an object of its own; None when there is none."""
         stored = self.stored.get(group_id)
         if stored is not None:
-            group = restored_group(group_id, stored.value)
-        elif group_id in self.offsets or group_id in self.pending:
-            group = ClassicGroup(group_id, EMPTY, self.clock.wall_ms())
-        else:
+            return restored_group(group_id, stored.value)
+        return ClassicGroup(group_id, EMPTY, self.clock.wall_ms()) if self.exists(group_id) else None
+
+    def _restore(self, group_id: str) -> ClassicGroup | None:
+        group = self.restored(group_id)
+        if group is None:
             return None
         self._living[group_id] = group
         self.on_restored(group)
@@ -158,6 +165,7 @@ def restored_group(group_id: str, value: GroupMetadataValue) -> ClassicGroup:
     if value.members:
         group.state = STABLE
     group.leader_id = value.leader if value.leader in group.members else next(iter(group.members), None)
+    group.learn_subscription()
     return group
 
 

@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from coordinator_server.config import Config
-from coordinator_server.group import commit, describe, heartbeat, join, leave, sync
+from coordinator_server.group import commit, delete, describe, heartbeat, join, leave, sync
 from coordinator_server.group.attempt import JoinAttempt
+from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.sessions import start_restored_sessions
 from coordinator_server.machine.shard import (
@@ -24,9 +25,11 @@ from coordinator_server.machine.shard import (
     TransactionResult,
 )
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.offsets.commit import NO_RETENTION_TIME
 from coordinator_server.offsets.fetch import fetch_offsets
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
+from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.group_records import GroupMetadataKey, LegacyOffsetCommitKey, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -34,6 +37,7 @@ from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from protocol.messages.list_groups import ListedGroup
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
@@ -54,6 +58,7 @@ class GroupShard:
     ) -> None:
         self.groups = Groups(config, registry, timer, clock, new_id)
         self.groups.on_restored = partial(start_restored_sessions, self.groups)
+        self.expiry = OffsetExpiry(self.groups)
         offsets = self.groups.offsets
         self._replay: dict[type, Callable[[int, Any, Any], None]] = {
             LegacyOffsetCommitKey: offsets.replay_legacy,
@@ -91,6 +96,8 @@ class GroupShard:
         self, context: RequestContext, request: OffsetCommitRequest, reply: Reply[OffsetCommitResponse]
     ) -> CoordinatorResult[OffsetCommitResponse]:
         """Topics have names here; a topic id, where there is one, is stored with the offset."""
+        if request.retention_time_ms != NO_RETENTION_TIME:
+            self.expiry.forget_bound(request.group_id)
         return commit.commit_offset(self.groups, context, request)
 
     def fetch_stable_offsets(
@@ -100,7 +107,23 @@ class GroupShard:
         unstable = self.groups.pending.open_at(request.group_id, LATEST)
         return CoordinatorResult(fetch_offsets(self.groups.offsets, LATEST, request, unstable))
 
+    def delete_groups(
+        self, context: RequestContext, group_ids: list[str], reply: Reply[list[DeletableGroupResult]]
+    ) -> CoordinatorResult[list[DeletableGroupResult]]:
+        """Groups of this shard; each has its own answer."""
+        return delete.delete_groups(self.groups, group_ids)
+
+    def delete_offsets(
+        self, context: RequestContext, request: OffsetDeleteRequest, reply: Reply[OffsetDeleteResponse]
+    ) -> CoordinatorResult[OffsetDeleteResponse]:
+        """Each partition has its own answer."""
+        return delete.delete_group_offsets(self.groups, request)
+
     # --- read operations
+
+    def expiring(self, committed_offset: int, group_id: str) -> list[Due]:
+        """When the offsets of a group expire as things are now; those that do not are left out."""
+        return self.expiry.due(group_id)
 
     def fetch_offsets(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
         """The offsets of one group; all of them when the request's topics are None."""
@@ -135,9 +158,11 @@ class GroupShard:
     def on_loaded(self) -> None:
         """Sessions of the members that the log knows begin anew."""
         self.groups.restore_members()
+        self.expiry.start()
 
     def on_unloaded(self) -> None:
         """Whoever waits looks for the new coordinator."""
+        self.expiry.stop()
         self.groups.drop_all(ErrorCode.NOT_COORDINATOR)
 
 

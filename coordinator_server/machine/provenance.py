@@ -47,6 +47,11 @@ class Why(StrEnum):
     SYNC_TIMEOUT = "sync-timeout"  # it joined, and never asked for its assignment
     ASSIGNMENTS_NOT_STORED = "assignments-not-stored"
     GROUP_OVER_MAX_SIZE = "group-over-max-size"
+    GROUP_DELETED = "group-deleted"  # by DeleteGroups
+    OFFSETS_DELETED = "offsets-deleted"  # by OffsetDelete
+    OFFSETS_EXPIRED = (
+        "offsets-expired"  # past offsets.retention.minutes, or their own time; a group without offsets along with them
+    )
     TOPICS_DECLARED = "topics-declared"  # the ``topics`` property
 
 

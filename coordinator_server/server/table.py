@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from coordinator_server.server.apis import brokers, groups, offsets, topics
+from coordinator_server.server.apis import brokers, deletion, groups, offsets, topics
 from coordinator_server.server.dispatch import Api
 from coordinator_server.server.node import Node
 from protocol.api import APIS
@@ -22,6 +22,8 @@ HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
     "LeaveGroup": (groups.leave_group, groups.refuse_leave_group),
     "DescribeGroups": (groups.describe_groups, groups.refuse_describe_groups),
     "ListGroups": (groups.list_groups, groups.refuse_list_groups),
+    "DeleteGroups": (deletion.delete_groups, deletion.refuse_delete_groups),
+    "OffsetDelete": (deletion.delete_offsets, deletion.refuse_delete_offsets),
     "OffsetCommit": (offsets.commit_offsets, offsets.refuse_commit_offsets),
     "OffsetFetch": (offsets.fetch_offsets, offsets.refuse_fetch_offsets),
     "CreateTopics": (topics.create_topics, topics.refuse_create_topics),

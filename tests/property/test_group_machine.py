@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from coordinator_server.config import Config
+from coordinator_server.group import expiry
 from coordinator_server.group.classic_group import ClassicGroup
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
@@ -262,7 +263,7 @@ class GroupMachine(RuleBasedStateMachine):
         for group_id in GROUPS:
             group = self.log.shard.groups.living(group_id)
             assert group is None or (group.state is EMPTY and not group.pending_joins)
-        assert self.log.timer.keys == set()
+        assert self.log.timer.keys == {expiry.TIMER_KEY}
         assert self.log.hard_state() == self.log.replayed_state()
 
     # --- in detail

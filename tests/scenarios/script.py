@@ -15,10 +15,13 @@ from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.scenarios.told import (
+    subscribed_to,
     told_commit,
+    told_delete,
     told_error,
     told_fetch,
     told_group,
@@ -49,6 +52,8 @@ HEARTBEAT = Api("heartbeat", GroupShard.heartbeat, 4)
 LEAVE = Api("leave", GroupShard.leave_group, 5)
 COMMIT = Api("commit", GroupShard.commit_offset, 9)
 FETCH = Api("fetch", GroupShard.fetch_stable_offsets, 9)
+DELETE = Api("delete", GroupShard.delete_groups, 2)
+FORGET = Api("forget", GroupShard.delete_offsets, 0)
 
 
 class Client:
@@ -82,12 +87,14 @@ class Script:
         first, *rest = line.split()
         words = dict(word.split("=", 1) for word in rest if "=" in word)
         plain = [word for word in rest if "=" not in word]
-        if first in {"wait", "hold", "flush", "release", "fail", "restart", "unload", "why"}:
+        if first in {"wait", "jump", "hold", "flush", "release", "fail", "restart", "unload", "why"}:
             self._control(first, plain, words)
         elif first == "describe":
             self._describe(plain[0])
         elif first == "list":
             self._list(words)
+        elif first == "expiring":
+            self._expiring(plain[0])
         else:
             client = self._clients.setdefault(first, Client(first))
             _REQUESTS[plain[0]](self, client, ["" if word == "''" else word for word in plain[1:]], words)
@@ -100,6 +107,8 @@ class Script:
         if what == "wait":
             log.advance(int(plain[0]), self._on_time)
             self._time = ""
+        elif what == "jump":
+            log.clock.jump_wall(int(plain[0]))
         elif what == "fail":
             log.fail(ErrorCode[plain[0]] if plain else ErrorCode.NOT_COORDINATOR)
         elif what == "restart":
@@ -238,6 +247,22 @@ class Script:
             answer = self._log.shard.fetch_offsets(self._log.committed_offset, request)
             self._say(f"{client.name} fetch {told_fetch(answer)}")
 
+    def delete(self, client: Client, plain: list[str], words: Words) -> None:
+        self._send(client, DELETE, plain, words, told_delete)
+
+    def forget(self, client: Client, plain: list[str], words: Words) -> None:
+        topics: dict[str, list[OffsetDeleteRequestPartition]] = {}
+        for position in plain[1:]:
+            name, partition = position.split(":")
+            topics.setdefault(name, []).append(OffsetDeleteRequestPartition(int(partition)))
+        request = OffsetDeleteRequest(plain[0], [OffsetDeleteRequestTopic(*topic) for topic in topics.items()])
+        self._send(client, FORGET, request, words, told_commit)
+
+    def _expiring(self, group_id: str) -> None:
+        now = self._log.clock.wall_ms()
+        rows = self._log.shard.expiring(self._log.committed_offset, group_id)
+        self._say("expiring " + " ".join(f"{row.topic}:{row.partition}:+{(row.at_ms - now) // 60_000}min" for row in rows))
+
     def _describe(self, group_id: str) -> None:
         try:
             group = self._log.shard.describe_group(self._log.committed_offset, group_id)
@@ -261,9 +286,12 @@ _REQUESTS: dict[str, Callable[[Script, Client, list[str], Words], None]] = {
     "leave": Script.leave,
     "commit": Script.commit,
     "fetch": Script.fetch,
+    "delete": Script.delete,
+    "forget": Script.forget,
 }
 
 
 def _protocol(text: str) -> JoinGroupRequestProtocol:
     name, _, metadata = text.partition(":")
-    return JoinGroupRequestProtocol(name, metadata.encode())
+    is_subscription = metadata.startswith("[")
+    return JoinGroupRequestProtocol(name, subscribed_to(metadata[1:-1].split("+")) if is_subscription else metadata.encode())

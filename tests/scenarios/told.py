@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator_server.machine.provenance import Provenance
+from protocol.codec import decode, encode
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_protocol import ConsumerProtocolSubscription
+from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.join_group import JoinGroupResponse
@@ -23,7 +26,7 @@ def told_join(response: JoinGroupResponse) -> str:
     if response.generation_id >= 0:
         told += f" gen={response.generation_id} protocol={response.protocol_name} leader={response.leader}"
     if response.members:
-        members = (f"{each.member_id}{_instance(each.group_instance_id)}:{each.metadata.decode()}" for each in response.members)
+        members = (f"{each.member_id}{_instance(each.group_instance_id)}:{_metadata(each.metadata)}" for each in response.members)
         told += f" members=[{' '.join(members)}]"
     return told + (" skip_assignment" if response.skip_assignment else "")
 
@@ -56,10 +59,14 @@ def told_fetch(group: Any) -> str:
     )
 
 
+def told_delete(results: list[DeletableGroupResult]) -> str:
+    return " ".join(f"{result.group_id}:{told_error(result)}" for result in results)
+
+
 def told_group(group: DescribedGroup) -> str:
     members = " ".join(
         f"{member.member_id}{_instance(member.group_instance_id)}@{member.client_id}/{member.client_host}"
-        f":{member.member_metadata.decode()}={member.member_assignment.decode()}"
+        f":{_metadata(member.member_metadata)}={member.member_assignment.decode()}"
         for member in group.members
     )
     return f"{group.group_state} type={group.protocol_type} protocol={group.protocol_data} [{members}]"
@@ -77,7 +84,7 @@ def told_record(record: CoordinatorRecord) -> str:
     if not isinstance(value, GroupMetadataValue):
         return f"GroupMetadata {key.group} tombstone"
     members = " ".join(
-        f"{each.member_id}{_instance(each.group_instance_id)}:{each.subscription.decode()}={each.assignment.decode()}"
+        f"{each.member_id}{_instance(each.group_instance_id)}:{_metadata(each.subscription)}={each.assignment.decode()}"
         for each in value.members
     )
     return (
@@ -97,3 +104,14 @@ def told_provenance(provenance: Provenance) -> str:
 
 def _instance(instance_id: str | None) -> str:
     return "" if instance_id is None else f"/{instance_id}"
+
+
+def subscribed_to(topics: list[str]) -> bytes:
+    """A consumer's metadata, as against the plain text that the other transcripts send."""
+    return b"\0\0" + encode(ConsumerProtocolSubscription(topics), 0)
+
+
+def _metadata(metadata: bytes) -> str:
+    if not metadata.startswith(b"\0\0"):
+        return metadata.decode()
+    return f"[{'+'.join(decode(ConsumerProtocolSubscription, 0, metadata[2:]).topics)}]"

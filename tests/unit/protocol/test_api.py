@@ -10,6 +10,7 @@ from tests.support.oracle import facts, raw_schemas, within
 SERVED = {
     "ApiVersions",
     "CreateTopics",
+    "DeleteGroups",
     "DescribeCluster",
     "DescribeGroups",
     "Fetch",
@@ -21,6 +22,7 @@ SERVED = {
     "ListOffsets",
     "Metadata",
     "OffsetCommit",
+    "OffsetDelete",
     "OffsetFetch",
     "SyncGroup",
 }

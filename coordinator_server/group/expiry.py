@@ -1,0 +1,162 @@
+"""Offsets that nobody needs any more, and groups that have none left, are taken away (KIP-211).
+
+| the group | an offset expires `offsets.retention.minutes` after |
+|---|---|
+| has no members | the group became empty (its own commit, where the record is too old to say) |
+| is simple: no protocol type | its commit |
+| is a stable consumer group | its commit, if nobody is subscribed to its topic |
+| anything else | never |
+
+What an open transaction may still change does not expire. A commit of versions 2-4 may have brought its own time, which counts instead. A group without members whose last offset goes, or that
+had none, goes with it.
+
+A pass looks at every group of the shard, a bounded piece at a time. Time is the wall clock's, held to the pace of the time this server has been
+running: a clock that jumps, either way, makes nothing expire early.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from coordinator_server.group.classic_group import NO_TIMESTAMP, ClassicGroup
+from coordinator_server.group.delete import group_tombstone
+from coordinator_server.group.groups import Groups
+from coordinator_server.group.state import EMPTY, STABLE
+from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.shard import Clock, CoordinatorResult
+from coordinator_server.machine.timeline import LATEST
+from coordinator_server.offsets.delete import tombstone
+from coordinator_server.offsets.store import NO_TIMESTAMP as NO_EXPIRY
+from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
+from protocol.coordinator_records import CoordinatorRecord
+
+TIMER_KEY: Final = ("expire-offsets",)
+# One step of a pass: some milliseconds of the loop, and a batch of moderate size.
+OFFSETS_PER_STEP: Final = 10_000
+RECORDS_PER_STEP: Final = 1_000
+NEXT_STEP_MS: Final = 1
+_NEVER: Final = 2**63 - 1
+
+
+class Due(NamedTuple):
+    """When an offset expires, milliseconds since the epoch."""
+
+    topic: str
+    partition: int
+    at_ms: int
+
+
+class SteadyClock:
+    """Wall-clock time that goes no faster than the server does, and never ahead of the wall clock."""
+
+    __slots__ = ("_clock", "_since_ms", "_wall_ms")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wall_ms = clock.wall_ms()
+        self._since_ms = clock.now_ms()
+
+    def now_ms(self) -> int:
+        """Milliseconds since the epoch."""
+        return min(self._clock.wall_ms(), self._wall_ms + self._clock.now_ms() - self._since_ms)
+
+
+class OffsetExpiry:
+    """The passes over one shard."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+        self._clock = SteadyClock(groups.clock)
+        self._left: deque[str] = deque()
+        # Groups without members need not be looked at before their first offset can expire.
+        self._earliest_ms: dict[str, int] = {}
+
+    def start(self) -> None:
+        """The shard is loaded: the first pass comes an interval later."""
+        self._clock = SteadyClock(self._groups.clock)
+        self._schedule(self._groups.config.offsets_retention_check_interval_ms)
+
+    def stop(self) -> None:
+        """The shard is given up."""
+        self._groups.timer.cancel(TIMER_KEY)
+
+    def forget_bound(self, group_id: str) -> None:
+        """A commit that brings its own expiry may come due before all others of its group."""
+        self._earliest_ms.pop(group_id, None)
+
+    def due(self, group_id: str) -> list[Due]:
+        """When each offset of a group expires as things are now, first ones first. Those that do not expire are left out."""
+        view = self._view(group_id)
+        due = [Due(*position, at_ms) for position, at_ms in self._due(view)] if view is not None else []
+        return sorted((each for each in due if each.at_ms != _NEVER), key=lambda each: each.at_ms)
+
+    def _schedule(self, delay_ms: int) -> None:
+        self._groups.timer.schedule(TIMER_KEY, delay_ms, self._step)
+
+    def _step(self) -> CoordinatorResult[Any]:
+        """Go on with the pass, or begin one."""
+        groups, left, now_ms = self._groups, self._left, self._clock.now_ms()
+        if not left:
+            left.extend(groups.ids())
+            self._earliest_ms = {group_id: at_ms for group_id in left if (at_ms := self._earliest_ms.get(group_id))}
+        records: list[CoordinatorRecord] = []
+        looked_at = 0
+        while left and looked_at < OFFSETS_PER_STEP and len(records) < RECORDS_PER_STEP:
+            group_id = left.popleft()
+            looked_at += 1
+            if self._earliest_ms.get(group_id, 0) > now_ms:
+                continue
+            expired, size, is_done = self._expired(group_id, now_ms, RECORDS_PER_STEP - len(records))
+            records += expired
+            looked_at += size
+            if not is_done:
+                left.appendleft(group_id)
+                break
+        self._schedule(NEXT_STEP_MS if left else groups.config.offsets_retention_check_interval_ms)
+        return CoordinatorResult(None, records, reasons=[Reason(Why.OFFSETS_EXPIRED)])
+
+    def _expired(self, group_id: str, now_ms: int, limit: int) -> tuple[list[CoordinatorRecord], int, bool]:
+        """Tombstones for what has expired of a group, at most ``limit`` of them; how much was looked at, and whether that was all."""
+        view = self._view(group_id)
+        if view is None:
+            return [], 0, True
+        due = list(self._due(view))
+        expired = [position for position, at_ms in due if at_ms <= now_ms]
+        if len(expired) >= limit:
+            return [tombstone(group_id, *position) for position in expired[:limit]], len(due), False
+        records = [tombstone(group_id, *position) for position in expired]
+        if view.state is EMPTY and group_id not in self._groups.pending:
+            if len(expired) == len(due):
+                records.append(group_tombstone(group_id))
+                self._earliest_ms.pop(group_id, None)
+            else:
+                self._earliest_ms[group_id] = min(at_ms for _, at_ms in due if at_ms > now_ms)
+        else:
+            self._earliest_ms.pop(group_id, None)
+        return records, len(due), True
+
+    def _view(self, group_id: str) -> ClassicGroup | None:
+        """The group as it is; one that nobody has touched yet needs no lasting object to be looked at."""
+        return self._groups.living(group_id) or self._groups.restored(group_id)
+
+    def _due(self, group: ClassicGroup) -> Iterator[tuple[TopicPartition, int]]:
+        offsets = self._groups.offsets.by_group.get(group.group_id)
+        if offsets is None:
+            return
+        retention_ms = self._groups.config.offsets_retention_minutes * 60_000
+        is_expiring = group.protocol_type is None or group.state is EMPTY
+        is_expiring = is_expiring or (group.state is STABLE and group.subscribed_topics is not None)
+        empty_since = group.current_state_timestamp if group.protocol_type and group.state is EMPTY else NO_TIMESTAMP
+        is_open = self._groups.pending.open_at(group.group_id, LATEST)
+        for (topic, partition), committed in offsets.items():
+            is_kept = not is_expiring or group.is_subscribed_to(topic) or (topic, partition) in is_open
+            yield (topic, partition), _NEVER if is_kept else _due_ms(committed, empty_since, retention_ms)
+
+
+def _due_ms(committed: OffsetAndMetadata, empty_since_ms: int, retention_ms: int) -> int:
+    if committed.expire_timestamp_ms != NO_EXPIRY:
+        return committed.expire_timestamp_ms
+    base_ms = committed.commit_timestamp_ms if empty_since_ms == NO_TIMESTAMP else empty_since_ms
+    return base_ms + retention_ms

@@ -1,0 +1,44 @@
+"""Tombstones of committed offsets, whoever wants them gone: an administrator, time, or the end of the group or the topic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from coordinator_server.machine.timeline import LATEST
+from coordinator_server.offsets.pending import PendingOffsets
+from coordinator_server.offsets.store import OffsetStore
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.group_records import OffsetCommitKey
+from protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+
+def tombstone(group_id: str, topic: str, partition: int) -> CoordinatorRecord:
+    """The record that takes one committed offset away."""
+    return CoordinatorRecord(OffsetCommitKey(group_id, topic, partition), None)
+
+
+def delete_all(store: OffsetStore, pending: PendingOffsets, group_id: str) -> list[CoordinatorRecord]:
+    """Take all offsets of a group away, those of open transactions as well."""
+    positions = dict.fromkeys([*store.by_group.get(group_id, ()), *pending.open_at(group_id, LATEST)])
+    return [tombstone(group_id, topic, partition) for topic, partition in positions]
+
+
+def delete_offsets(
+    store: OffsetStore, pending: PendingOffsets, request: OffsetDeleteRequest, is_subscribed: Callable[[str], bool]
+) -> tuple[OffsetDeleteResponse, list[CoordinatorRecord]]:
+    """The partitions that are asked for, but for topics that the group consumes. An offset that is not there is no error."""
+    known = {*store.by_group.get(request.group_id, ()), *pending.open_at(request.group_id, LATEST)}
+    topics, records = [], []
+    for topic in request.topics:
+        error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_subscribed(topic.name) else ErrorCode.NONE
+        asked = [partition.partition_index for partition in topic.partitions]
+        topics.append(OffsetDeleteResponseTopic(topic.name, [OffsetDeleteResponsePartition(index, error) for index in asked]))
+        if error == ErrorCode.NONE:
+            records += [tombstone(request.group_id, topic.name, index) for index in asked if (topic.name, index) in known]
+    return OffsetDeleteResponse(topics=topics), records

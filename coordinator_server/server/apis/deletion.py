@@ -1,0 +1,105 @@
+"""DeleteGroups (42) and OffsetDelete (47)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.node import Node
+from coordinator_server.server.then import Then
+from protocol.error_codes import ErrorCode
+from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+DELETE_GROUPS = WriteOperation("delete-groups", GroupShard.delete_groups)
+DELETE_OFFSETS = WriteOperation("delete-offsets", GroupShard.delete_offsets)
+
+
+def delete_groups(node: Node, context: RequestContext, request: DeleteGroupsRequest, reply: PendingReply) -> None:
+    """One operation per shard; the answer leaves when all of them are durable, or refused."""
+    by_shard: dict[int, list[str]] = {}
+    for group_id in dict.fromkeys(request.groups_names):
+        by_shard.setdefault(node.partition_of(group_id), []).append(group_id)
+    results: list[DeletableGroupResult] = []
+    missing = len(by_shard)
+
+    def answered(answer: list[DeletableGroupResult]) -> None:
+        nonlocal missing
+        results.extend(answer)
+        missing -= 1
+        if missing == 0:
+            reply.complete(DeleteGroupsResponse(results=results))
+
+    def failed(group_ids: list[str], error: ErrorCode, message: str | None) -> None:
+        answered([DeletableGroupResult(group_id, error) for group_id in group_ids])
+
+    if not by_shard:
+        reply.complete(DeleteGroupsResponse())
+    for partition, group_ids in by_shard.items():
+        node.groups.write(partition, DELETE_GROUPS, context, group_ids, Then(answered, partial(failed, group_ids)))
+
+
+def refuse_delete_groups(
+    context: RequestContext, request: DeleteGroupsRequest, error: ErrorCode, message: str | None
+) -> DeleteGroupsResponse:
+    return DeleteGroupsResponse(results=[DeletableGroupResult(group_id, error) for group_id in request.groups_names])
+
+
+def delete_offsets(node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply) -> None:
+    """Partitions that do not exist are refused here; the rest goes to the group's shard."""
+    refused = _take_unknown(node, request)
+
+    def answered(response: OffsetDeleteResponse) -> None:
+        if refused:
+            # As in Kafka: next to partitions that do not exist, an error of the whole group goes untold.
+            response = OffsetDeleteResponse(topics=_merge(refused, response.topics))
+        reply.complete(response)
+
+    def failed(error: ErrorCode, message: str | None) -> None:
+        answered(OffsetDeleteResponse(error_code=error))
+
+    if not request.group_id:
+        failed(ErrorCode.INVALID_GROUP_ID, None)
+        return
+    node.groups.write(node.partition_of(request.group_id), DELETE_OFFSETS, context, request, Then(answered, failed))
+
+
+def refuse_delete_offsets(
+    context: RequestContext, request: OffsetDeleteRequest, error: ErrorCode, message: str | None
+) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=error)
+
+
+def _take_unknown(node: Node, request: OffsetDeleteRequest) -> list[OffsetDeleteResponseTopic]:
+    """Take what does not exist out of the request, and return the answers to it."""
+    refused = []
+    for asked in request.topics:
+        topic = node.topic(asked.name)
+        count = topic.partitions if topic is not None else 0
+        unknown = [one.partition_index for one in asked.partitions if not 0 <= one.partition_index < count]
+        if unknown or topic is None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            refused.append(OffsetDeleteResponseTopic(asked.name, [OffsetDeleteResponsePartition(one, error) for one in unknown]))
+            asked.partitions = [one for one in asked.partitions if 0 <= one.partition_index < count]
+    request.topics = [topic for topic in request.topics if topic.partitions]
+    return refused
+
+
+def _merge(
+    refused: list[OffsetDeleteResponseTopic], answered: list[OffsetDeleteResponseTopic]
+) -> list[OffsetDeleteResponseTopic]:
+    """One entry per topic, the refused partitions first."""
+    topics = {topic.name: topic for topic in refused}
+    for topic in answered:
+        known = topics.setdefault(topic.name, topic)
+        if known is not topic:
+            known.partitions += topic.partitions
+    return list(topics.values())

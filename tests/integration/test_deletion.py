@@ -1,0 +1,79 @@
+"""DeleteGroups and OffsetDelete over the wire."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+)
+from tests.support.asking import commit_alone, committed, make_topic
+from tests.support.client import Client
+from tests.support.members import form_group
+from tests.support.server import Server
+
+
+def delete_groups(client: Client, *group_ids: str) -> dict[str, ErrorCode]:
+    answer = client.ask(DeleteGroupsRequest(groups_names=list(group_ids)), 2, DeleteGroupsResponse)
+    return {result.group_id: ErrorCode(result.error_code) for result in answer.results}
+
+
+def delete_offsets(client: Client, group_id: str, topics: dict[str, list[int]]) -> OffsetDeleteResponse:
+    asked = [OffsetDeleteRequestTopic(name, [OffsetDeleteRequestPartition(one) for one in ones]) for name, ones in topics.items()]
+    return client.ask(OffsetDeleteRequest(group_id, asked), 0, OffsetDeleteResponse)
+
+
+def told(answer: OffsetDeleteResponse) -> dict[tuple[str, int], ErrorCode]:
+    return {(topic.name, one.partition_index): ErrorCode(one.error_code) for topic in answer.topics for one in topic.partitions}
+
+
+def test_groups_of_many_shards_are_deleted_for_good(tmp_path: Path) -> None:
+    """One request, many shards; gone after a kill -9 too, while the group with a member stays."""
+    with Server(tmp_path) as server:
+        with Client(server.address) as client:
+            make_topic(client, "orders", 2)
+            names = [f"simple-{number}" for number in range(20)]
+            for name in names:
+                commit_alone(client, name, "orders", {0: 5})
+            [member] = form_group(server.address, "busy", 1)
+
+            answer = delete_groups(client, *names, "busy", "nobody")
+
+            assert answer == dict.fromkeys(names, ErrorCode.NONE) | {
+                "busy": ErrorCode.NON_EMPTY_GROUP,
+                "nobody": ErrorCode.GROUP_ID_NOT_FOUND,
+            }
+            member.client.close()
+        server.kill()
+        server.start()
+        with Client(server.address) as client:
+            assert [committed(client, name) for name in names] == [{}] * len(names)
+            assert delete_groups(client, "busy") == {"busy": ErrorCode.NON_EMPTY_GROUP}
+
+
+def test_offsets_are_deleted_partition_by_partition(tmp_path: Path) -> None:
+    """What does not exist is told so; what members consume stays; an unknown group is an error of the whole."""
+    with Server(tmp_path) as server, Client(server.address) as client:
+        make_topic(client, "orders", 2)
+        make_topic(client, "consumed", 1)
+        [member] = form_group(server.address, "consumed", 1)
+        member.commit("orders", {0: 5, 1: 6})
+        member.commit("consumed", {0: 7})
+
+        answer = delete_offsets(client, "consumed", {"orders": [0, 9], "nowhere": [0], "consumed": [0]})
+
+        assert told(answer) == {
+            ("orders", 0): ErrorCode.NONE,
+            ("orders", 9): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            ("nowhere", 0): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            ("consumed", 0): ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
+        }
+        assert committed(client, "consumed") == {("orders", 1): 6, ("consumed", 0): 7}
+        assert delete_offsets(client, "nobody", {"orders": [0]}).error_code == ErrorCode.GROUP_ID_NOT_FOUND
+        assert delete_offsets(client, "", {"orders": [0]}).error_code == ErrorCode.INVALID_GROUP_ID
+        member.client.close()
