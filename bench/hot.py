@@ -1,0 +1,239 @@
+"""The hot paths without a socket and without a sync: what one request costs the loop, in microseconds of processor time.
+
+    python -m bench.hot                              every operation
+    python -m bench.hot --only 'commit 1' --profile  where the time goes
+    python -m bench.hot --against ../other           this tree and another one (or another python, with a wheel in it) in turns
+
+A real Daemon on a directory in memory with ``log.flush=os``; frames are handed to its connections as uvloop would, and a turn ends when
+all of them are answered. Time is that of the loop's thread alone, so that what else the machine does matters little; the least of the
+rounds is printed, which is the figure that noise spoils least.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import cProfile
+import json
+import logging
+import pstats
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import structlog
+import uvloop
+
+from coordinator_server.config import load
+from coordinator_server.server.connection import Connection
+from coordinator_server.server.daemon import Daemon
+from protocol.fields import Message
+from protocol.frames import decode_response, encode_request
+from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+
+ROOT = Path(__file__).resolve().parent.parent
+IN_MEMORY = Path("/dev/shm")
+TOPIC = "load"
+PARTITIONS = 100
+PROPERTIES = {"log.flush": "os", "group.initial.rebalance.delay.ms": "0", "topics": f"{TOPIC}:{PARTITIONS}"}
+# connections x requests of each in a turn
+SHAPES = {"200x1": (200, 1), "16x20": (16, 20), "1x1": (1, 1)}
+
+
+class Member(NamedTuple):
+    group_id: str
+    member_id: str
+    generation_id: int
+
+
+class Client(asyncio.Transport):
+    """The far end of a connection: what was written to it, counted or kept."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        super().__init__({"peername": ("127.0.0.1", 50000), "sockname": ("127.0.0.1", 9092)})
+        self.connection: Connection = daemon._listener._connection()
+        self.connection.connection_made(self)
+        self.received = bytearray()
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.received += data
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    async def ask(self, request: Message, version: int) -> Any:
+        assert request.kafka.key is not None
+        self.received.clear()
+        self.connection.data_received(encode_request(request.kafka.key, version, 1, "bench", request))
+        await self.answered(1)
+        return decode_response(request.kafka.key, version, bytes(self.received[4:]))[1]
+
+    async def answered(self, size: int) -> None:
+        """Let the loop turn until that many bytes were written."""
+        while len(self.received) < size:  # noqa: ASYNC110 - turns are what is measured
+            await asyncio.sleep(0)
+
+    async def join(self, group_id: str) -> Member:
+        """Become the only member of a group, with something committed for every partition."""
+        protocols = [JoinGroupRequestProtocol("range", b"\0\0" + bytes(8))]
+        join = JoinGroupRequest(group_id, 1_800_000, 1000, protocol_type="consumer", protocols=protocols)
+        answer = await self.ask(join, 3)
+        member = Member(group_id, answer.member_id, answer.generation_id)
+        assignments = [SyncGroupRequestAssignment(member.member_id, b"all")]
+        await self.ask(SyncGroupRequest(group_id, member.generation_id, member.member_id, assignments=assignments), 3)
+        await self.ask(commit(member, PARTITIONS), 8)
+        return member
+
+
+def heartbeat(member: Member) -> Message:
+    return HeartbeatRequest(member.group_id, member.generation_id, member.member_id)
+
+
+def commit(member: Member, partitions: int) -> OffsetCommitRequest:
+    rows = [OffsetCommitRequestPartition(index, 1000) for index in range(partitions)]
+    topics = [OffsetCommitRequestTopic(TOPIC, partitions=rows)]
+    return OffsetCommitRequest(member.group_id, member.generation_id, member.member_id, topics=topics)
+
+
+def fetch(member: Member, partitions: int) -> OffsetFetchRequest:
+    topics = [OffsetFetchRequestTopics(TOPIC, partition_indexes=list(range(partitions)))]
+    return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(member.group_id, topics=topics)])
+
+
+OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message]]] = {
+    "heartbeat": (4, 0, heartbeat),
+    "commit 1": (8, 1, lambda member: commit(member, 1)),
+    "commit 10": (8, 10, lambda member: commit(member, 10)),
+    "commit 100": (8, 100, lambda member: commit(member, 100)),
+    "fetch 10": (8, 10, lambda member: fetch(member, 10)),
+}
+
+
+class Bench:
+    """A server in this process, and its clients."""
+
+    def __init__(self, clients: list[Client], members: list[Member], window: int) -> None:
+        self._clients = clients
+        self._members = members
+        self._window = window
+
+    async def measure(self, operation: str, seconds: float) -> float:
+        """Microseconds of this thread for one request."""
+        version, _, request = OPERATIONS[operation]
+        turn: list[tuple[Client, bytes, int]] = []
+        for client, member in zip(self._clients, self._members, strict=True):
+            message = request(member)
+            assert message.kafka.key is not None
+            frames = encode_request(message.kafka.key, version, 7, "bench", message) * self._window
+            await client.ask(message, version)
+            turn.append((client, frames, len(client.received) * self._window))
+        turns = 0
+        started, until = time.thread_time(), time.monotonic() + seconds
+        while time.monotonic() < until:
+            await self._turn(turn)
+            turns += 1
+        return (time.thread_time() - started) / (turns * len(turn) * self._window) * 1e6
+
+    async def _turn(self, turn: list[tuple[Client, bytes, int]]) -> None:
+        for client, frames, _ in turn:
+            client.received.clear()
+            client.connection.data_received(frames)
+        await asyncio.sleep(0)
+        for client, _, expected in turn:
+            await client.answered(expected)
+
+
+async def run(options: argparse.Namespace) -> dict[str, list[float]]:
+    """Microseconds of every round by operation."""
+    connections, window = SHAPES[options.shape]
+    rounds: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory(prefix="hot-", dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as directory:  # noqa: ASYNC240
+        daemon = Daemon(load(PROPERTIES), Path(directory), lambda failure: sys.exit(str(failure)))
+        await daemon.start("127.0.0.1", 0)
+        clients = [Client(daemon) for _ in range(connections)]
+        members = [await client.join(f"load-{number}") for number, client in enumerate(clients)]
+        bench = Bench(clients, members, window)
+        for operation in options.only:
+            await bench.measure(operation, options.seconds / 5)
+            with _profiled(options.profile):
+                rounds[operation] = [await bench.measure(operation, options.seconds) for _ in range(options.rounds)]
+        for client in clients:
+            client.connection.connection_lost(None)
+        await daemon.stop()
+    return rounds
+
+
+@contextmanager
+def _profiled(is_wanted: bool) -> Iterator[None]:
+    profile = cProfile.Profile()
+    if is_wanted:
+        profile.enable()
+    yield
+    if is_wanted:
+        profile.disable()
+        pstats.Stats(profile).sort_stats("tottime").print_stats(30)
+
+
+def _in_turns(options: argparse.Namespace) -> None:
+    """The same operations in this tree and in another, a process each, round by round."""
+    sides = {"here": _command(ROOT), "there": _command(Path(options.against).absolute())}
+    best: dict[str, dict[str, list[float]]] = {name: {operation: [] for operation in options.only} for name in sides}
+    only = [word for operation in options.only for word in ("--only", operation)]
+    arguments = ["--json", "--rounds", "1", "--seconds", str(options.seconds), "--shape", options.shape, *only]
+    for _ in range(options.rounds):
+        for name, (command, environment) in sides.items():
+            done = subprocess.run([*command, *arguments], env=environment, check=True, capture_output=True, text=True)
+            for operation, figures in json.loads(done.stdout).items():
+                best[name][operation] += figures
+    for operation in options.only:
+        here, there = min(best["here"][operation]), min(best["there"][operation])
+        print(f"{operation:12} here {here:8.2f} us   there {there:8.2f} us   there/here {there / here:5.2f}")
+
+
+def _command(side: Path) -> tuple[list[str], dict[str, str]]:
+    """A tree runs with this interpreter; a python runs what is installed there."""
+    if side.is_dir():
+        return [sys.executable, "-P", __file__], {"PYTHONPATH": str(side)}
+    return [str(side), "-P", __file__], {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="bench.hot", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=list(OPERATIONS), help="may be repeated; default all")
+    parser.add_argument("--shape", choices=list(SHAPES), default="200x1", help="connections x requests in a turn (default 200x1)")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    parser.add_argument("--seconds", type=float, default=0.5, metavar="S", help="length of a round (default 0.5)")
+    parser.add_argument("--profile", action="store_true", help="cProfile of each operation (times are inflated)")
+    parser.add_argument("--against", metavar="PATH", help="another tree, or the python of another environment")
+    parser.add_argument("--json", action="store_true", help="every round, as JSON")
+    options = parser.parse_args()
+    options.only = options.only or list(OPERATIONS)
+    if options.against:
+        _in_turns(options)
+        return
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    rounds = uvloop.run(run(options))
+    if options.json:
+        print(json.dumps(rounds))
+        return
+    for operation, figures in rounds.items():
+        partitions = OPERATIONS[operation][1]
+        each = f"{min(figures) / partitions:8.2f} us a partition" if partitions > 1 else ""
+        print(f"{operation:12}{min(figures):8.2f} us   (median {statistics.median(figures):8.2f}){each}")
+
+
+if __name__ == "__main__":
+    main()
