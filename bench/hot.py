@@ -184,7 +184,7 @@ def _profiled(is_wanted: bool) -> Iterator[None]:
     yield
     if is_wanted:
         profile.disable()
-        pstats.Stats(profile).sort_stats("tottime").print_stats(30)
+        pstats.Stats(profile).sort_stats("tottime").print_stats(40)
 
 
 def _in_turns(options: argparse.Namespace) -> None:

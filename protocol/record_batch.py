@@ -293,7 +293,8 @@ def _refuse(reason: str, position: int) -> NoReturn:
     raise Malformed(reason, message="RecordBatch", position=position)
 
 
-def _varint(value: int) -> bytes:
+def varint(value: int) -> bytes:
+    """A number as it stands in a record."""
     bits = (value << 1) ^ (value >> 63)
     out = bytearray()
     while bits >= 0x80:
@@ -304,9 +305,9 @@ def _varint(value: int) -> bytes:
 
 
 # Sizes and offset deltas of the records a coordinator writes are small: their varints are looked up.
-VARINTS: Final = tuple(_varint(value) for value in range(2048))
+VARINTS: Final = tuple(varint(value) for value in range(2048))
 """The varints of small numbers."""
-_NULL: Final = _varint(-1)
+_NULL: Final = varint(-1)
 
 NO_HEADERS: Final = b"\0"
 """What stands in a record that has no headers."""
@@ -315,13 +316,13 @@ NO_HEADERS: Final = b"\0"
 def encode_header(name: str, content: bytes | None) -> bytes:
     """One header as it stands in a record."""
     raw = name.encode()
-    size, value = (_NULL, b"") if content is None else (_varint(len(content)), content)
-    return b"%b%b%b%b" % (_varint(len(raw)), raw, size, value)
+    size, value = (_NULL, b"") if content is None else (varint(len(content)), content)
+    return b"%b%b%b%b" % (varint(len(raw)), raw, size, value)
 
 
 def joined_headers(count: int, encoded: bytes) -> bytes:
     """``count`` encoded headers, one after another, as they stand in a record."""
-    return _varint(count) + encoded
+    return varint(count) + encoded
 
 
 def encode_headers(headers: Headers) -> bytes:
@@ -373,6 +374,11 @@ class BatchBuilder:
         """Bytes of the batch so far, header included."""
         return len(self._out)
 
+    @property
+    def next_delta(self) -> int:
+        """The next record's offset within the batch."""
+        return self.next_offset - self._base_offset
+
     def append(self, key: bytes | None, value: bytes | None, headers: bytes = NO_HEADERS) -> int:
         """Add a record at the next offset and the batch's time; its offset. ``headers`` are what ``encode_headers`` made."""
         offset = self.next_offset
@@ -397,6 +403,12 @@ class BatchBuilder:
         self.count += 1
         self.next_offset = offset + 1
         return offset
+
+    def extend(self, records: bytes, count: int) -> None:
+        """Add records that were encoded elsewhere, at the offsets that come next."""
+        self._out += records
+        self.count += count
+        self.next_offset += count
 
     def append_record(self, record: Record) -> None:
         """Add a record with its own offset, which may leave a gap, and its own time."""
@@ -423,10 +435,10 @@ class BatchBuilder:
         return bytes(out)
 
     def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: bytes) -> None:
-        parts = [b"\0", _varint(timestamp - self._base_timestamp), _varint(offset - self._base_offset)]
+        parts = [b"\0", varint(timestamp - self._base_timestamp), varint(offset - self._base_offset)]
         for data in (key, value):
-            parts += (_NULL,) if data is None else (_varint(len(data)), data)
+            parts += (_NULL,) if data is None else (varint(len(data)), data)
         parts.append(headers)
         body = b"".join(parts)
-        self._out += _varint(len(body))
+        self._out += varint(len(body))
         self._out += body

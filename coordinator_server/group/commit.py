@@ -30,7 +30,7 @@ def commit_offset(
     elif request.generation_id_or_member_epoch >= 0:
         is_known = context.api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND if is_known else ErrorCode.ILLEGAL_GENERATION)
-    return commit_offsets(request, groups.clock.wall_ms(), groups.config.offset_metadata_max_bytes)
+    return commit_offsets(groups.offsets, request, groups.clock.wall_ms(), groups.config.offset_metadata_max_bytes)
 
 
 def _admit(groups: Groups, group: ClassicGroup, request: OffsetCommitRequest) -> None:

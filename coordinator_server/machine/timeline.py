@@ -15,6 +15,7 @@ Reads of a container (``d[key]``, ``in``, ``items()``) see the present, possibly
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar, overload
 
 K = TypeVar("K")
@@ -112,6 +113,17 @@ class TimelineDict(dict[K, V]):
             self._note(key)
         dict.__delitem__(self, key)
 
+    def put_all(self, items: dict[K, V]) -> None:
+        """Set every item of ``items``."""
+        snapshot = self._registry.newest
+        if snapshot is not None:
+            before = snapshot.before.get(self)
+            if before is None:
+                before = snapshot.before[self] = {}
+            new = [key for key in items if key not in before] if before else items
+            before.update(zip(new, map(self.get, new, repeat(_ABSENT)), strict=False))
+        dict.update(self, items)
+
     @overload
     def pop(self, key: K, /) -> V: ...
     @overload
@@ -163,7 +175,7 @@ class TimelineDict(dict[K, V]):
                 dict.__setitem__(self, key, value)
 
     def _unsupported(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        raise TypeError("a TimelineDict changes by item assignment, del and pop only")
+        raise TypeError("a TimelineDict changes by item assignment, put_all, del and pop only")
 
     clear = popitem = setdefault = update = __ior__ = _unsupported
 

@@ -5,8 +5,11 @@ A value is written at version 4. A request that brings a retention time (version
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from coordinator_server.machine.shard import CoordinatorResult
-from coordinator_server.offsets.store import NO_TIMESTAMP
+from coordinator_server.offsets.block import OffsetCommits, TopicCommits
+from coordinator_server.offsets.store import NO_TIMESTAMP, OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -16,17 +19,53 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from protocol.offset_commits import VALUE_VERSION, commit_layout
 
-VALUE_VERSION = 4
 VALUE_VERSION_WITH_EXPIRY = 1
 NO_RETENTION_TIME = -1
 LAST_TIMESTAMP = 2**63 - 1
 
+# Making a block costs what a few records cost.
+_BLOCK_FROM = 4
+_METADATA = attrgetter("committed_metadata")
 _METADATA_TOO_LARGE = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
 
 
-def commit_offsets(request: OffsetCommitRequest, now_ms: int, metadata_max: int) -> CoordinatorResult[OffsetCommitResponse]:
+def commit_offsets(
+    store: OffsetStore, request: OffsetCommitRequest, now_ms: int, metadata_max: int
+) -> CoordinatorResult[OffsetCommitResponse]:
     """One record for each partition whose metadata is not longer than ``metadata_max`` UTF-16 units."""
+    if request.retention_time_ms == NO_RETENTION_TIME and sum([len(topic.partitions) for topic in request.topics]) >= _BLOCK_FROM:
+        result = _commit_block(store, request, now_ms)
+        if result is not None:
+            return result
+    return _commit_one_by_one(request, now_ms, metadata_max)
+
+
+def _commit_block(
+    store: OffsetStore, request: OffsetCommitRequest, now_ms: int
+) -> CoordinatorResult[OffsetCommitResponse] | None:
+    """The records as one block; None when there is metadata to store, or nothing at all."""
+    group_id = request.group_id
+    topics: list[TopicCommits] = []
+    answers: list[OffsetCommitResponseTopic] = []
+    for topic in request.topics:
+        partitions = topic.partitions
+        if not partitions or any(map(_METADATA, partitions)):
+            return None
+        name, topic_id = topic.name, topic.topic_id
+        indexes = [partition.partition_index for partition in partitions]
+        offsets = [partition.committed_offset for partition in partitions]
+        epochs = [partition.committed_leader_epoch for partition in partitions]
+        topics.append(TopicCommits(commit_layout(group_id, name, topic_id), name, topic_id, indexes, offsets, epochs))
+        answers.append(OffsetCommitResponseTopic(name, topic_id, [OffsetCommitResponsePartition(index) for index in indexes]))
+    block = OffsetCommits(store, group_id, now_ms, topics)
+    return CoordinatorResult(
+        OffsetCommitResponse(topics=answers), block, member_id=request.member_id, group_instance_id=request.group_instance_id
+    )
+
+
+def _commit_one_by_one(request: OffsetCommitRequest, now_ms: int, metadata_max: int) -> CoordinatorResult[OffsetCommitResponse]:
     group_id = request.group_id
     expires, version = NO_TIMESTAMP, VALUE_VERSION
     if request.retention_time_ms != NO_RETENTION_TIME:

@@ -6,7 +6,8 @@ A group is here while it has at least one offset. A tombstone removes the offset
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import repeat
 
 from msgspec import Struct
 
@@ -86,11 +87,29 @@ class OffsetStore:
         offsets = self.by_group.get(group_id)
         return None if offsets is None else offsets.get(position)
 
+    def replay_many(
+        self,
+        record_offset: int,
+        group_id: str,
+        topic: str,
+        topic_id: bytes,
+        rows: tuple[Sequence[int], Sequence[int], Sequence[int]],
+        timestamp_ms: int,
+    ) -> None:
+        """Apply OffsetCommit records of one topic, without metadata and expiry; ``rows`` are partitions, offsets and leader epochs."""
+        partitions, committed_offsets, leader_epochs = rows
+        topic = sys.intern(topic)
+        record_offsets = range(record_offset, record_offset + len(partitions))
+        columns = zip(committed_offsets, leader_epochs, record_offsets, strict=True)
+        committed = [
+            OffsetAndMetadata(offset, epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id)
+            for offset, epoch, written_at in columns
+        ]
+        self._of_group(group_id).put_all(dict(zip(zip(repeat(topic), partitions), committed, strict=True)))
+
     def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """The offset of a position from now on."""
-        offsets = self.by_group.get(group_id)
-        if offsets is None:
-            offsets = self.by_group[group_id] = TimelineDict(self._registry)
+        offsets = self._of_group(group_id)
         position = (topic, partition)
         if position not in offsets:
             # One name for all the partitions and groups of a topic: there may be millions of positions.
@@ -110,3 +129,9 @@ class OffsetStore:
         if self.on_tombstone is not None:
             self.on_tombstone(group_id, position)
         self.remove(group_id, position)
+
+    def _of_group(self, group_id: str) -> GroupOffsets:
+        offsets = self.by_group.get(group_id)
+        if offsets is None:
+            offsets = self.by_group[group_id] = TimelineDict(self._registry)
+        return offsets

@@ -13,13 +13,13 @@ A snapshot is open at the start of everything that is not durable yet, so that a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from functools import partial
 from typing import Generic, TypeVar
 
 from coordinator_server.log.store import Append, ShardId
-from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
+from coordinator_server.machine.shard import CoordinatorShard, Producer, RecordBlock, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
 from coordinator_server.runtime.timers import ShardTimers
@@ -91,7 +91,7 @@ class ShardContext(Generic[S]):
 
     def append(
         self,
-        records: Sequence[CoordinatorRecord],
+        records: Sequence[CoordinatorRecord] | RecordBlock,
         wall_ms: int,
         max_batch_bytes: int,
         headers: bytes = NO_HEADERS,
@@ -102,15 +102,38 @@ class ShardContext(Generic[S]):
         Raises TooLarge, or EncodeError from the codec, with nothing changed. Whatever ``replay`` raises is a bug of the state machine:
         the caller must then ``revert_open_batch``.
         """
+        if replay is None and isinstance(records, RecordBlock):
+            batch = self._batch_with_room(records.max_bytes() + len(headers), wall_ms, max_batch_bytes)
+            offset = batch.next_offset
+            records.write(batch, headers)
+            records.replay(offset)
+        else:
+            encoded, size = self._encode(records)
+            batch = self._batch_with_room(size + len(headers), wall_ms, max_batch_bytes)
+            if replay is None:
+                replay = self.shard.replay
+            for key, value, record in encoded:
+                replay(batch.append(key, value, headers), record)
+                headers = NO_HEADERS
+        self.next_offset = batch.next_offset
+
+    def _encode(
+        self, records: Iterable[CoordinatorRecord]
+    ) -> tuple[list[tuple[bytes | None, bytes | None, CoordinatorRecord]], int]:
+        """Keys and values, and how much of a batch they take at most."""
         encoded = []
-        size = len(headers)
+        size = 0
         serde = self.serde
         for record in records:
             key, value = serde.encode_key(record), serde.encode_value(record)
             encoded.append((key, value, record))
             size += _RECORD_OVERHEAD + len(key or b"") + len(value or b"")
+        return encoded, size
+
+    def _batch_with_room(self, size: int, wall_ms: int, max_batch_bytes: int) -> BatchBuilder:
+        """The open batch, or a new one when that has no room for ``size`` bytes. Raises TooLarge."""
         if size + _BATCH_OVERHEAD > max_batch_bytes:
-            raise TooLarge(f"{len(records)} records of {size} bytes")
+            raise TooLarge(f"records of {size} bytes, {max_batch_bytes - _BATCH_OVERHEAD} fit into a batch")
         batch = self._batch
         if batch is not None and batch.size + size > max_batch_bytes:
             self._close_batch()
@@ -119,15 +142,15 @@ class ShardContext(Generic[S]):
             self.registry.snapshot(self.next_offset)
             self._batch_base = self.next_offset
             batch = self._batch = BatchBuilder(self._batch_base, wall_ms)
-        if replay is None:
-            replay = self.shard.replay
-        for key, value, record in encoded:
-            replay(batch.append(key, value, headers), record)
-            headers = NO_HEADERS
-        self.next_offset = batch.next_offset
+        return batch
 
     def append_in_transaction(
-        self, producer: Producer, records: Sequence[CoordinatorRecord], wall_ms: int, max_batch_bytes: int, headers: bytes
+        self,
+        producer: Producer,
+        records: Sequence[CoordinatorRecord] | RecordBlock,
+        wall_ms: int,
+        max_batch_bytes: int,
+        headers: bytes,
     ) -> None:
         """Like ``append``, but into a batch of their own that says whose transaction they belong to. Whatever it raises, nothing has changed."""
         self._open_transactional(wall_ms, producer, TRANSACTIONAL, base_sequence=0)

@@ -22,7 +22,7 @@ from coordinator_server.machine.provenance import (
     read_provenance,
     request_origin,
 )
-from coordinator_server.machine.shard import CoordinatorResult, Deferred, Reply, RequestContext
+from coordinator_server.machine.shard import CoordinatorResult, Deferred, RecordBlock, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from protocol.codec import encode
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
@@ -226,12 +226,17 @@ class GroupLog:
         headers = operation_headers(origin, result.member_id, result.group_instance_id, result.reasons)
         if result.records:
             self.registry.snapshot(self.end_offset)
+        is_block = isinstance(result.records, RecordBlock)
+        if isinstance(result.records, RecordBlock):
+            # Its own way into the state; ``replayed_state`` shows whether the records, one by one, come to the same.
+            result.records.replay(self.end_offset)
         for record in result.records:
             again, provenance = through_bytes(record, headers)
             headers = NO_HEADERS
             if self._on_record is not None:
                 self._on_record(self.end_offset, again, provenance)
-            self.shard.replay(self.end_offset, record)
+            if not is_block:
+                self.shard.replay(self.end_offset, record)
             self.pending.append(again)
         needs = self.end_offset if result.records or result.depends_on is None else result.depends_on
         parked = _Parked(needs, reply, result)
