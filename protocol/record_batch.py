@@ -174,6 +174,14 @@ def iter_records(
         _refuse(f"{end - pos} bytes behind the last record", pos)
 
 
+def read_record(buf: bytes, pos: int, end: int, header: BatchHeader) -> tuple[Record, int]:
+    """The record at ``pos`` of a batch that was verified and is not compressed, and the position behind it; without its headers."""
+    try:
+        return _read_record(buf, pos, end, header, False)
+    except IndexError:
+        _refuse("a record runs over the end", pos)
+
+
 def _read_record(  # noqa: PLR0912, PLR0915
     buf: bytes, pos: int, batch_end: int, header: BatchHeader, with_headers: bool
 ) -> tuple[Record, int]:

@@ -78,6 +78,9 @@ class CatalogShard(CoordinatorShard):
                 topic = self._topics.pop(topic_id)
                 del self._ids[topic.name]
 
+    def plain_records(self) -> None:
+        """Too few records for a shortcut."""
+
     def on_loaded(self) -> None:
         """Nothing but hard state here."""
 

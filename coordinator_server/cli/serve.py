@@ -81,6 +81,8 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    # A load makes millions of objects and no garbage.
+    gc.disable()
     daemon = Daemon(config, data_dir, _die)
     try:
         ready = await daemon.start(host, port)
@@ -103,6 +105,7 @@ def _calm_the_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    gc.enable()
 
 
 def _die(failure: LogError) -> None:

@@ -19,12 +19,14 @@ from coordinator_server.machine.shard import (
     Clock,
     CoordinatorResult,
     CoordinatorTimer,
+    PlainRecords,
     Producer,
     Reply,
     RequestContext,
     TransactionResult,
 )
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.commit import NO_RETENTION_TIME
 from coordinator_server.offsets.fetch import fetch_offsets
 from protocol.coordinator_records import CoordinatorRecord
@@ -154,6 +156,10 @@ class GroupShard:
     def replay_end_transaction_marker(self, producer: Producer, result: TransactionResult, /) -> None:
         """The offsets of a transaction become valid, or are forgotten."""
         self.groups.pending.end(producer, result)
+
+    def plain_records(self) -> PlainRecords:
+        """Offset commits are nearly all of a log."""
+        return BulkReplay(self.groups.offsets)
 
     def on_loaded(self) -> None:
         """Sessions of the members that the log knows begin anew."""

@@ -113,6 +113,16 @@ class TransactionResult(Enum):
     ABORT = "abort"
 
 
+class PlainRecords(Protocol):
+    """A shortcut through ``replay`` for the many records of a log that are alike. It changes the state exactly as ``replay`` would."""
+
+    def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int, /) -> tuple[int, int]:
+        """Replay what it knows of a batch's records from ``pos`` on: the position of the first that it does not know, and how many it did.
+
+        ``data`` up to ``end`` is of a batch that was verified, is not compressed and has no attributes.
+        """
+
+
 class CoordinatorShard(Protocol):
     """One partition's replicated state machine. One that is written outside of transactions only may inherit what it need not say."""
 
@@ -132,6 +142,9 @@ class CoordinatorShard(Protocol):
     def replay_end_transaction_marker(self, producer: Producer, result: TransactionResult, /) -> None:
         """The transaction of ``producer`` is over; nothing to do where none of its records are known."""
         return
+
+    def plain_records(self) -> PlainRecords | None:
+        """A shortcut for whoever replays a whole log, while no snapshot is open; None where there is none."""
 
 
 class CoordinatorTimer(Protocol):

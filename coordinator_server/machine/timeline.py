@@ -135,6 +135,13 @@ class TimelineDict(dict[K, V]):
             self._note(key)
         return dict.pop(self, key, *default)
 
+    def fill(self, items: Iterable[tuple[K, V]]) -> None:
+        """Put items in below all open snapshots: it is as if they had been there before the oldest was taken.
+
+        None of the keys may have been written since.
+        """
+        dict.update(self, items)
+
     def get_at(self, key: K, epoch: int, default: V | None = None) -> V | None:
         """The value of ``key`` in the state of ``epoch``."""
         newest = self._registry.newest

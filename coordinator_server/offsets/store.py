@@ -6,7 +6,7 @@ A group is here while it has at least one offset. A tombstone removes the offset
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 
 from msgspec import Struct
@@ -37,6 +37,19 @@ class OffsetAndMetadata(Struct, frozen=True, gc=False):
     topic_id: bytes = ZERO_UUID
 
 
+def committed_by(record_offset: int, value: OffsetCommitValue) -> OffsetAndMetadata:
+    """What an OffsetCommit record's value says."""
+    return OffsetAndMetadata(
+        value.offset,
+        value.leader_epoch,
+        value.metadata,
+        value.commit_timestamp,
+        record_offset,
+        value.expire_timestamp,
+        value.topic_id,
+    )
+
+
 GroupOffsets = TimelineDict[TopicPartition, OffsetAndMetadata]
 
 
@@ -63,16 +76,7 @@ class OffsetStore:
         if value is None:
             self._bury(key.group, (key.topic, key.partition))
             return
-        committed = OffsetAndMetadata(
-            value.offset,
-            value.leader_epoch,
-            value.metadata,
-            value.commit_timestamp,
-            record_offset,
-            value.expire_timestamp,
-            value.topic_id,
-        )
-        self.put(key.group, key.topic, key.partition, committed)
+        self.put(key.group, key.topic, key.partition, committed_by(record_offset, value))
 
     def replay_legacy(self, record_offset: int, key: LegacyOffsetCommitKey, value: LegacyOffsetCommitValue | None) -> None:
         """Apply one record of the type that clusters wrote before 0.9."""
@@ -115,6 +119,13 @@ class OffsetStore:
             # One name for all the partitions and groups of a topic: there may be millions of positions.
             position = (sys.intern(topic), partition)
         offsets[position] = committed
+
+    def put_all(self, group_id: str, committed: Iterable[tuple[TopicPartition, OffsetAndMetadata]]) -> None:
+        """``put`` for many positions of a group, while no snapshot is open."""
+        offsets = self.by_group.get(group_id)
+        if offsets is None:
+            offsets = self.by_group[group_id] = TimelineDict(self._registry)
+        offsets.fill(committed)
 
     def remove(self, group_id: str, position: TopicPartition) -> None:
         """No offset of this position from now on."""

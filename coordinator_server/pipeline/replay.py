@@ -21,7 +21,7 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
 from coordinator_server.pipeline.plan import Source, read_batches, segment_bases, shard_directories, sources
 from coordinator_server.pipeline.sealed import is_served, offline_store
-from coordinator_server.runtime.loader import replay_batch
+from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
 from protocol.errors import DecodeError
@@ -118,11 +118,17 @@ def replay(data_dir: Path, shards: Sequence[str] = (), at: int | None = None) ->
 
 def replay_batches(batches: Iterable[bytes], upto: int | None = None) -> GroupShard:
     """A shard that has replayed the records of batches, those before ``upto``. Raises DecodeError."""
-    nothing = _NoTime()
-    shard = GroupShard(config=Config(), registry=SnapshotRegistry(), timer=nothing, clock=nothing, new_id=_no_id)
+    shard = empty_shard()
+    replay = BatchReplay(CLASSIC_GROUP_SERDE, shard).replay
     for batch in batches:
-        replay_batch(batch, CLASSIC_GROUP_SERDE, shard, LATEST if upto is None else upto)
+        replay(batch, LATEST if upto is None else upto)
     return shard
+
+
+def empty_shard() -> GroupShard:
+    """A shard to replay into; nothing else happens in it."""
+    nothing = _NoTime()
+    return GroupShard(config=Config(), registry=SnapshotRegistry(), timer=nothing, clock=nothing, new_id=_no_id)
 
 
 def groups_of(shard: GroupShard) -> list[Group]:

@@ -12,7 +12,8 @@ from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.context import ShardContext
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import RecordSerde
-from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, iter_records, read_header
+from protocol.errors import Malformed
+from protocol.record_batch import HEADER_SIZE, NO_PRODUCER_ID, BatchHeader, iter_records, read_header, read_record
 
 RECORDS_PER_STEP = 2000
 
@@ -26,6 +27,7 @@ class ShardLoader:
         self._store = store
         self._context = context
         self._batches: Iterator[bytes] | None = None
+        self._replay = BatchReplay(context.serde, context.shard).replay
 
     def step(self) -> bool:
         """Replay the next piece; True when the log has been read to its end. Raises LogError and ProtocolError."""
@@ -34,13 +36,41 @@ class ShardLoader:
             self._batches = self._store.read(context.id, 0)
         replayed = 0
         for batch in self._batches:
-            replayed += replay_batch(batch, context.serde, context.shard)
+            replayed += self._replay(batch)
             if replayed >= RECORDS_PER_STEP:
                 context.records_loaded += replayed
                 return False
         context.records_loaded += replayed
         context.start_at(self._store.end_offset(context.id))
         return True
+
+
+class BatchReplay:
+    """``replay_batch`` for one shard, with the shortcut that the shard knows for what most of a log is."""
+
+    def __init__(self, serde: RecordSerde, shard: CoordinatorShard) -> None:
+        self._serde = serde
+        self._shard = shard
+        self._plain = shard.plain_records()
+
+    def replay(self, batch: bytes, upto: int = LATEST) -> int:
+        """Replay the records before ``upto``; how many the batch has. Raises DecodeError."""
+        header = read_header(batch)
+        if self._plain is None or header.attributes or header.producer_id != NO_PRODUCER_ID or header.next_offset > upto:
+            return replay_batch(batch, self._serde, self._shard, upto)
+        pos, end, count = HEADER_SIZE, header.size, 0
+        while pos < end:
+            pos, taken = self._plain.replay(batch, pos, end, header.base_offset, header.last_offset_delta)
+            count += taken
+            if pos < end:
+                record, pos = read_record(batch, pos, end, header)
+                decoded = self._serde.decode(record.key, record.value)
+                if decoded is not None:
+                    self._shard.replay(record.offset, decoded)
+                count += 1
+        if count != header.count:
+            raise Malformed(f"{count} records where the header says {header.count}", message="RecordBatch", position=end)
+        return count
 
 
 def replay_batch(batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto: int = LATEST) -> int:

@@ -93,6 +93,9 @@ class ToyShard:
             if result is TransactionResult.COMMIT:
                 self.replay(0, record)
 
+    def plain_records(self) -> None:
+        """Too few records for a shortcut."""
+
     def on_loaded(self) -> None:
         self.life.append("loaded")
 

@@ -1,0 +1,277 @@
+"""OffsetCommit records out of a batch's bytes and into the store, without objects for each record on the way.
+
+A million commits in a log are a million records of one kind, and a start has to get through them. What is *plain* is read here; anything
+else is left to the decoders and ``OffsetStore.replay``. Nothing is concluded that these would not conclude.
+
+    record   size varint, attributes, timestamp delta varint, offset delta varint, key size varint, key, value size varint, value, headers
+    key      0 1, group, topic, partition int32: what stands before the partition is looked up among what was decoded before
+    value    version int16, offset int64, leader epoch int32 (from version 3), metadata, commit timestamp int64, tags (from version 4)
+
+The partitions of one commit stand one after another and differ in offset delta, partition, offset and leader epoch alone. Such a *run* has records of one
+size; it is read as columns, and each column that does not differ is compared with what its first record says.
+"""
+
+from __future__ import annotations
+
+import functools
+from itertools import repeat
+from struct import Struct as Layout
+from sys import intern
+from typing import Final, NamedTuple
+
+from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore, TopicPartition, committed_by
+from protocol.codec import Decoder, decoders
+from protocol.errors import DecodeError
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+
+_KEY_TYPE: Final = b"\0\1"
+_PARTITION: Final = Layout(">i")
+_PARTITION_BYTES: Final = 4
+# A value without metadata and topic id: 24 bytes at version 4 (where sizes and counts are of one byte) and at version 3.
+_PLAIN_BYTES: Final = 24
+_PLAIN_4: Final = Layout(">hqiBqB")
+_PLAIN_3: Final = Layout(">hqihq")
+# In a value of version 3 or 4: behind the version, the offset and the leader epoch.
+_VARIES_FROM: Final = 2
+_VARIES_TO: Final = 14
+_RUN_VERSIONS: Final = (b"\0\3", b"\0\4")
+# The size and the attributes of a record, and the longest timestamp delta that is plain.
+_LONGEST_HEAD: Final = 12
+_SHORTEST_RUN: Final = 4
+_FIRST_CHUNK: Final = 16
+_LONGEST_CHUNK: Final = 256
+_MOST_POSITIONS: Final = 256
+_decode_key: Final[Decoder[OffsetCommitKey]] = decoders(OffsetCommitKey)[0]
+
+
+class _Shape(NamedTuple):
+    """Where the parts of a plain record stand in the data."""
+
+    start: int
+    delta: int
+    key_size: int
+    partition: int
+    value: int
+    stop: int
+
+
+class _Run(NamedTuple):
+    """Columns of records of one size."""
+
+    heads: tuple[bytes, ...]
+    deltas: tuple[bytes, ...]
+    keys: tuple[bytes, ...]
+    partitions: tuple[int, ...]
+    versions: tuple[bytes, ...]
+    offsets: tuple[int, ...]
+    epochs: tuple[int, ...]
+    rests: tuple[bytes, ...]
+
+
+class BulkReplay:
+    """Replays what is plain into one store, in which no snapshot is open."""
+
+    __slots__ = ("_count", "_layouts", "_length", "_names", "_positions", "_store", "_values")
+
+    def __init__(self, store: OffsetStore) -> None:
+        self._store = store
+        self._count = 0
+        # By the bytes of a key before its partition: group and topic.
+        self._names: dict[bytes, tuple[str, str]] = {}
+        # By the version's bytes.
+        self._values: dict[bytes, Decoder[OffsetCommitValue]] = {
+            version.to_bytes(2): decode for version, decode in decoders(OffsetCommitValue).items()
+        }
+        # By the sizes of the parts of a record.
+        self._layouts: dict[tuple[int, ...], Layout] = {}
+        # How long the last run was: the next one may be, too.
+        self._length = _FIRST_CHUNK
+        # By topic and partitions: groups of one kind commit the same ones over and over.
+        self._positions: dict[tuple[str, tuple[int, ...]], list[TopicPartition]] = {}
+
+    def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int) -> tuple[int, int]:
+        """See ``PlainRecords``."""
+        self._count = 0
+        behind = pos
+        try:
+            while behind < end:
+                pos = behind
+                behind = self._record(data, pos, end, base_offset, last_delta)
+                if behind == pos:
+                    break
+        except IndexError:
+            # The record runs over the end of the data, which the next reader of it says.
+            behind = pos
+        return behind, self._count
+
+    def _record(self, data: bytes, start: int, end: int, base_offset: int, last_delta: int) -> int:
+        """One record, and the run that it begins; the position behind them, or ``start`` when it is not plain.
+
+        Varints of one byte, which most are, are read in place. A negative number is one whose last bit is set.
+        """
+        size, pos = data[start], start + 1
+        if size >= 0x80:
+            size, pos = _two_bytes(data, start)
+        stop = pos + (size >> 1)
+        if size & 1 or stop > end:
+            return start
+        pos += 1
+        while data[pos] >= 0x80:
+            pos += 1
+        delta_at = pos + 1
+        delta, key_size_at = data[delta_at], delta_at + 1
+        if delta >= 0x80:
+            delta, key_size_at = _two_bytes(data, delta_at)
+        if delta & 1 or delta >> 1 > last_delta or delta_at - start > _LONGEST_HEAD:
+            return start
+        size, key_at = data[key_size_at], key_size_at + 1
+        if size >= 0x80:
+            size, key_at = _two_bytes(data, key_size_at)
+        key_end = key_at + (size >> 1)
+        partition_at = key_end - _PARTITION_BYTES
+        if size & 1 or partition_at < key_at or key_end >= stop:
+            return start
+        prefix = data[key_at:partition_at]
+        names = self._names.get(prefix) or self._decode_names(data[key_at:key_end], prefix)
+        size, value_at = data[key_end], key_end + 1
+        if size >= 0x80:
+            size, value_at = _two_bytes(data, key_end)
+        # There is a value, and behind it no headers or some, which say nothing of the state.
+        value_end = value_at + (size >> 1)
+        if names is None or size & 1 or value_end >= stop or (value_end + 1 != stop and not data[value_end]):
+            return start
+        value = data[value_at:value_end]
+        committed = self._decode_value(value, base_offset + (delta >> 1))
+        if committed is None:
+            return start
+        self._count += 1
+        self._store.put(names[0], names[1], _PARTITION.unpack_from(data, partition_at)[0], committed)
+        if (
+            end - stop < _SHORTEST_RUN * (stop - start)
+            or value[:_VARIES_FROM] not in _RUN_VERSIONS
+            or not data.startswith(data[key_size_at:partition_at], stop + key_size_at - start)
+        ):
+            return stop
+        shape = _Shape(start, delta_at, key_size_at, partition_at, value_at, stop)
+        last = min(last_delta - (delta >> 1), (end - stop) // (stop - start))
+        return self._run(data, shape, delta >> 1, last, names, committed)
+
+    def _decode_names(self, key: bytes, prefix: bytes) -> tuple[str, str] | None:
+        """Group and topic of a key, when the partition is all that stands behind them."""
+        if not key.startswith(_KEY_TYPE):
+            return None
+        try:
+            message, end = _decode_key(key, len(_KEY_TYPE))
+        except DecodeError:
+            return None
+        if end != len(key):
+            return None
+        names = self._names[prefix] = message.group, intern(message.topic)
+        return names
+
+    def _decode_value(self, value: bytes, record_offset: int) -> OffsetAndMetadata | None:
+        if len(value) == _PLAIN_BYTES:
+            version, offset, epoch, size, timestamp, tags = _PLAIN_4.unpack(value)
+            if version == 4 and size == 1 and tags == 0:
+                return OffsetAndMetadata(offset, epoch, "", timestamp, record_offset)
+            version, offset, epoch, size, timestamp = _PLAIN_3.unpack(value)
+            if version == 3 and size == 0:
+                return OffsetAndMetadata(offset, epoch, "", timestamp, record_offset)
+        decode = self._values.get(value[:_VARIES_FROM])
+        if decode is None:
+            return None
+        try:
+            message, _ = decode(value, _VARIES_FROM)
+        except DecodeError:
+            return None
+        return committed_by(record_offset, message)
+
+    def _run(self, data: bytes, shape: _Shape, delta: int, most: int, names: tuple[str, str], first: OffsetAndMetadata) -> int:
+        """At most so many records that follow the one of that shape, and are like it; the position behind the last."""
+        start, delta_at, key_size_at, partition_at, value_at, stop = shape
+        head, key, version, rest = (
+            data[start:delta_at],
+            data[key_size_at:partition_at],
+            data[partition_at + _PARTITION_BYTES : value_at + _VARIES_FROM],
+            data[value_at + _VARIES_TO : stop],
+        )
+        layout = self._layout(len(head), key_size_at - delta_at, len(key), len(version), len(rest))
+        from_delta, deltas = _delta_bytes(key_size_at - delta_at)
+        group, topic = names
+        first_of_batch = first.record_offset - delta
+        chunk, pos, delta = self._length, stop, delta + 1
+        with memoryview(data) as view:
+            while (count := min(chunk, most, from_delta + len(deltas) - delta)) > 0:
+                found = _Run(*zip(*layout.iter_unpack(view[pos : pos + count * layout.size]), strict=True))
+                expected = deltas[delta - from_delta : delta - from_delta + count]
+                alike = _alike(found, expected, (head, key, version, rest))
+                if alike:
+                    committed = map(
+                        OffsetAndMetadata,
+                        found.offsets[:alike],
+                        found.epochs,
+                        repeat(first.metadata),
+                        repeat(first.commit_timestamp_ms),
+                        range(first_of_batch + delta, first_of_batch + delta + alike),
+                        repeat(first.expire_timestamp_ms),
+                        repeat(first.topic_id),
+                    )
+                    positions = self._positions_of(topic, found.partitions[:alike])
+                    self._store.put_all(group, zip(positions, committed, strict=True))
+                self._count += alike
+                pos += alike * layout.size
+                if alike < count:
+                    break
+                delta += count
+                most -= count
+                chunk = min(4 * chunk, _LONGEST_CHUNK)
+        self._length = min(max((pos - stop) // layout.size, _FIRST_CHUNK), _LONGEST_CHUNK)
+        return pos
+
+    def _layout(self, *sizes: int) -> Layout:
+        found = self._layouts.get(sizes)
+        if found is None:
+            head, delta, key, version, rest = sizes
+            found = self._layouts[sizes] = Layout(f">{head}s{delta}s{key}si{version}sqi{rest}s")
+        return found
+
+    def _positions_of(self, topic: str, partitions: tuple[int, ...]) -> list[TopicPartition]:
+        found = self._positions.get((topic, partitions))
+        if found is None:
+            if len(self._positions) >= _MOST_POSITIONS:
+                self._positions.clear()
+            found = self._positions[topic, partitions] = [(topic, partition) for partition in partitions]
+        return found
+
+
+@functools.cache
+def _delta_bytes(size: int) -> tuple[int, tuple[bytes, ...]]:
+    """The first offset delta of that many bytes, and all of them as they stand in a record."""
+    if size == 1:
+        return 0, tuple(bytes((delta << 1,)) for delta in range(64))
+    return 64, tuple(bytes((delta << 1 & 0x7F | 0x80, delta >> 6)) for delta in range(64, 8192))
+
+
+def _two_bytes(data: bytes, pos: int) -> tuple[int, int]:
+    """A zig-zag varint of two bytes as it stands there, and the position behind; 1, which is negative, for a longer one."""
+    high = data[pos + 1]
+    return (1, pos) if high >= 0x80 else (data[pos] & 0x7F | high << 7, pos + 2)
+
+
+def _alike(found: _Run, deltas: tuple[bytes, ...], first: tuple[bytes, bytes, bytes, bytes]) -> int:
+    """How many records, from the first on, say what is expected wherever they must not differ."""
+    head, key, version, rest = first
+    count = len(deltas)
+    if (
+        found.deltas == deltas
+        and found.heads.count(head) == count
+        and found.keys.count(key) == count
+        and found.versions.count(version) == count
+        and found.rests.count(rest) == count
+    ):
+        return count
+    rows = zip(found.heads, found.deltas, found.keys, found.versions, found.rests, deltas, strict=True)
+    for row, columns in enumerate(rows):
+        if columns != (head, columns[5], key, version, rest, columns[5]):
+            return row
+    return count

@@ -1,0 +1,174 @@
+"""Replaying plain records at once is the same as decoding and replaying each: on any batch, whole or mangled."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from crc32c import crc32c
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.offsets.bulk import BulkReplay
+from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore, TopicPartition
+from coordinator_server.pipeline.replay import empty_shard
+from coordinator_server.runtime.loader import BatchReplay, replay_batch
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
+from protocol.errors import DecodeError, Malformed
+from protocol.messages.group_records import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    LegacyOffsetCommitKey,
+    LegacyOffsetCommitValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from protocol.record_batch import HEADER_SIZE, BatchBuilder, Record, encode_headers
+from tests.support.group import hard_state
+
+TOPIC_ID = bytes(range(16))
+GROUPS = ("g", "group-1", "a group with a name that is longer than sixty-four bytes are, by far", "ü")
+TOPICS = ("t", "orders", "o" * 120)
+
+
+def state_of(data: bytes, *, at_once: bool) -> Any:
+    """What a batch makes of an empty shard: its hard state, or the kind of complaint."""
+    shard = empty_shard()
+    try:
+        if at_once:
+            BatchReplay(CLASSIC_GROUP_SERDE, shard).replay(data)
+        else:
+            replay_batch(data, CLASSIC_GROUP_SERDE, shard)
+    except DecodeError as error:
+        return type(error)
+    return hard_state(shard)
+
+
+def sealed(data: bytes) -> bytes:
+    """The batch with a checksum that holds."""
+    return data[:17] + struct.pack(">I", crc32c(data[21:])) + data[21:]
+
+
+offsets = st.integers(-1, 2**63 - 1)
+commits = st.builds(
+    lambda group, topic, first, count, rest, steps: [
+        (OffsetCommitKey(group, topic, first + index), OffsetCommitValue(steps + index, *rest[1:]), rest[0])
+        for index in range(count)
+    ],
+    st.sampled_from(GROUPS),
+    st.sampled_from(TOPICS),
+    st.integers(0, 2**30),
+    st.sampled_from((1, 1, 2, 5, 30, 140)),
+    st.one_of(
+        st.tuples(
+            st.just(4), st.just(-1), st.just(""), st.integers(0, 2**62), st.just(-1), st.sampled_from((bytes(16), TOPIC_ID))
+        ),
+        st.tuples(st.sampled_from((3, 4)), st.integers(-1, 2**31 - 1), st.text(max_size=90), st.integers(0, 2**62)),
+        st.tuples(st.just(1), st.just(-1), st.text(max_size=3), st.integers(0, 2**62), st.integers(0, 2**62)),
+        st.tuples(st.sampled_from((0, 2)), st.just(-1), st.text(max_size=3), st.integers(0, 2**62)),
+    ),
+    st.integers(-1, 2**62),
+)
+tombstones = st.builds(
+    lambda group, topic, partition: [(OffsetCommitKey(group, topic, partition), None, 0)],
+    st.sampled_from(GROUPS),
+    st.sampled_from(TOPICS),
+    st.integers(0, 40),
+)
+others = st.sampled_from(
+    [
+        [(GroupMetadataKey("g"), GroupMetadataValue("consumer", 3, "range", None, 7, []), 3)],
+        [(LegacyOffsetCommitKey("g", "t", 1), LegacyOffsetCommitValue(4, "m", 9), 0)],
+        [(LegacyOffsetCommitKey("g", "t", 1), None, 0)],
+    ]
+)
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> bytes:
+    """A batch as the server writes it, or as compaction leaves it: with gaps and times of its own."""
+    rows = [
+        row for rows in draw(st.lists(st.one_of(commits, commits, tombstones, others), min_size=1, max_size=8)) for row in rows
+    ]
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    is_compacted, has_headers = draw(st.booleans()), draw(st.booleans())
+    first = draw(st.sampled_from((0, 1, 2**40)))
+    builder = BatchBuilder(first, 1_700_000_000_000, 3)
+    for number, (key, value, version) in enumerate(rows):
+        record = CoordinatorRecord(key, value, version)
+        raw = CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record)
+        headers = (("by", b"x"),) if has_headers and number % 50 == 0 else ()
+        if is_compacted:
+            offset = builder.next_offset + rng.choice((0, 0, 0, 1, 70, 9000))
+            builder.append_record(Record(offset, 1_700_000_000_000 + rng.choice((0, 0, 90, 10**6, -5)), *raw, headers))
+        else:
+            builder.append(*raw, encode_headers(headers))
+    return builder.finish()
+
+
+@given(batches())
+def test_the_state_is_the_same(data: bytes) -> None:
+    """Runs, single records, tombstones, older versions, headers, gaps, records of other types: at once or one by one."""
+    assert state_of(data, at_once=True) == state_of(data, at_once=False)
+
+
+@given(batches(), st.lists(st.tuples(st.integers(0), st.integers(0, 255)), min_size=1, max_size=3))
+def test_what_is_wrong_with_a_batch_is_found_all_the_same(data: bytes, changes: list[tuple[int, int]]) -> None:
+    """Bytes changed anywhere behind the header, with a checksum that holds: the same state, or a complaint either way."""
+    changed = bytearray(data)
+    for position, value in changes:
+        changed[HEADER_SIZE + position % (len(data) - HEADER_SIZE)] = value
+    mangled = sealed(bytes(changed))
+    at_once, one_by_one = state_of(mangled, at_once=True), state_of(mangled, at_once=False)
+    assert isinstance(at_once, type) == isinstance(one_by_one, type)
+    assert isinstance(at_once, type) or at_once == one_by_one
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_a_count_that_is_not_that_of_the_records_is_refused(count: int) -> None:
+    """Although every record could be read."""
+    builder = BatchBuilder(0, 0)
+    for partition in range(3):
+        record = CoordinatorRecord(OffsetCommitKey("g", "t", partition), OffsetCommitValue(1), 4)
+        builder.append(CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record))
+    data = bytearray(builder.finish())
+    data[HEADER_SIZE - 4 : HEADER_SIZE] = count.to_bytes(4)
+    data[23:27] = (3).to_bytes(4)  # the last offset delta, so that four records would have room
+
+    with pytest.raises(Malformed):
+        BatchReplay(CLASSIC_GROUP_SERDE, empty_shard()).replay(sealed(bytes(data)))
+
+
+def test_a_commit_of_many_partitions_is_read_at_once() -> None:
+    """Or all of this would be for nothing: no record of it is decoded by itself but the first."""
+    builder = BatchBuilder(0, 0)
+    for partition in range(60):
+        record = CoordinatorRecord(OffsetCommitKey("g", "t", partition), OffsetCommitValue(partition * 7), 4)
+        builder.append(CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record))
+    data = builder.finish()
+    store = CountingStore(SnapshotRegistry())
+
+    assert BulkReplay(store).replay(data, HEADER_SIZE, len(data), 0, 59) == (len(data), 60)
+    assert store.puts == 1
+    assert store.puts_of_many <= 3
+    assert {position: found.committed_offset for position, found in store.by_group["g"].items()} == {
+        ("t", partition): partition * 7 for partition in range(60)
+    }
+
+
+class CountingStore(OffsetStore):
+    """Counts how it is written to."""
+
+    puts = puts_of_many = 0
+
+    def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
+        self.puts += 1
+        super().put(group_id, topic, partition, committed)
+
+    def put_all(self, group_id: str, committed: Iterable[tuple[TopicPartition, OffsetAndMetadata]]) -> None:
+        self.puts_of_many += 1
+        super().put_all(group_id, committed)
