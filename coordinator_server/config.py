@@ -55,6 +55,11 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     message_max_bytes: Annotated[int, Meta(ge=1024)] = 1_048_588
     # Ours. always: acknowledged means fdatasync'ed. os: acknowledged means handed to the operating system; power loss may lose it.
     log_flush: Literal["always", "os"] = "always"
+    # Ours: how long, and how many bytes of a shard, records are kept that a compacted layer stands for; -1 is without limit. At least that
+    # much is kept, and never less than a start needs.
+    log_history_retention_ms: Annotated[int, Meta(ge=-1)] = 30 * 24 * 3_600_000
+    log_history_retention_bytes: Annotated[int, Meta(ge=-1)] = -1
+    log_retention_check_interval_ms: Annotated[int, Meta(ge=1)] = 300_000
     # Ours: size of each of the two journal files.
     log_journal_bytes: Annotated[int, Meta(ge=1 << 16)] = 16 << 20
 

@@ -38,6 +38,7 @@ from coordinator_server.log.frames import (
     newest_frame_generation,
 )
 from coordinator_server.log.storage import ZEROS, File, Storage, read_file, sync_dir, sync_file, write_all
+from coordinator_server.log.store import ShardId
 
 SUFFIX: Final = ".journal"
 FIRST_BYTES: Final = 1 << 20  # small, so that the first start is quick
@@ -68,6 +69,7 @@ class Journal:
         self.directory = directory
         self.spare: JournalFile | None = None
         self.sequence = 0
+        self.durable: dict[ShardId, ShardEnd] = {}  # as the newest head says
         self._storage = storage
         self._journal_bytes = journal_bytes
         self._is_synced = is_synced
@@ -161,6 +163,7 @@ class Journal:
             self._free.append(file)
             raise
         sync_file(file)
+        self.durable = {end.shard: end for end in head.ends}
         return JournalFile(file, head, seed, aligned(len(raw)))
 
     def _free_file(self, size: int) -> File | None:

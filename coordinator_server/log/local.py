@@ -198,6 +198,11 @@ class LocalLogStore:
         """The shards' segments, for who takes care of them (retention.py)."""
         return list(self._logs.values())
 
+    def rests_on(self, shard: ShardId) -> int:
+        """The first segment of a shard that recovery needs: the journal's head says what is durable in it, and its frames go on from there."""
+        end = self._journal.durable.get(shard)
+        return end.segment if end is not None else 0
+
     def fail(self, error: OutcomeUnknown) -> None:
         """A sync of something in the directory failed: every submit is refused from now on. Any thread may call this."""
         self._failure = error

@@ -35,7 +35,7 @@ def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[byt
             of_segments = _read_segments(storage, log, written, max(from_offset, layer.to_offset if layer else 0))
             of_layer = _held(storage.share(str(layer.path / MANIFEST)), layer.read(from_offset)) if layer else iter(())
         except FileNotFoundError:
-            if written.bases == _written(log).bases and (layer is None or layer.path.exists()):
+            if written.bases == log.bases() and (layer is None or layer.path.exists()):
                 raise
             continue  # Retention was faster.
         return chain(of_layer, of_segments)

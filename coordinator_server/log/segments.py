@@ -14,6 +14,7 @@ Two sides share a shard, and count its bytes since it was opened, with counters 
 from __future__ import annotations
 
 import os
+from bisect import insort
 from collections import deque
 from struct import Struct as Layout
 from threading import Lock
@@ -214,10 +215,20 @@ class ShardLog:
                     return found + self._index
         return index_of_sealed(self._storage, path, base)
 
+    def bases(self) -> list[int]:
+        """The offsets that the segments begin at."""
+        with self._lock:
+            return list(self._bases)
+
     def forget(self, base: int) -> None:
-        """A sealed segment is gone."""
+        """A sealed segment is about to be removed: nobody begins to read it any more."""
         with self._lock:
             self._bases.remove(base)
+
+    def recall(self, base: int) -> None:
+        """It could not be removed."""
+        with self._lock:
+            insort(self._bases, base)
 
     @property
     def _is_much_waiting(self) -> bool:

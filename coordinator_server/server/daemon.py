@@ -17,6 +17,7 @@ from coordinator_server.config import Config, advertised_address, declared_topic
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.retention import History, Removed, Retention
 from coordinator_server.log.store import ShardId
 from coordinator_server.log.writer import Sync
 from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN
@@ -79,6 +80,8 @@ class Daemon:
             journal_bytes=config.log_journal_bytes,
             sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
         )
+        history = History(config.log_history_retention_ms, config.log_history_retention_bytes)
+        self._retention = Retention(self._store, history, _say_removed, check_ms=config.log_retention_check_interval_ms)
         self._flusher = Flusher(self._store, self._loop.call_soon, fatal)
         services = LoopServices(
             self._store,
@@ -123,6 +126,7 @@ class Daemon:
         await self._load()
         await self._declare_topics()
         await self._control.start()
+        self._retention.start()
         await self._listener.start()
         return Ready(endpoint, self._store.meta.cluster_id)
 
@@ -137,6 +141,7 @@ class Daemon:
         self._catalog.close()
         await self._listener.hang_up()
         self._loop_timers.close()
+        self._retention.close()
         self._store.close()
 
     async def _load(self) -> None:
@@ -208,6 +213,13 @@ class Daemon:
 def _reply_type() -> type[PendingReply]:
     """A line per request costs more than the request: only where somebody asked for debug lines."""
     return LoggedReply if log.is_enabled_for(logging.DEBUG) else PendingReply
+
+
+def _say_removed(removed: Removed) -> None:
+    if removed.layers or removed.segments:
+        log.info("history-removed", shard=str(removed.shard), layers=removed.layers, segments=removed.segments)
+    if removed.damage is not None:
+        log.warning("history-kept", shard=str(removed.shard), damage=str(removed.damage))
 
 
 def _run(operation: TimerOperation) -> None:

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
+from itertools import pairwise
 from random import Random
 
 import pytest
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown
 from coordinator_server.log.recovery import Share
+from coordinator_server.log.retention import remove_segment
+from coordinator_server.log.segments import segment_path
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.log.writer import Sync
 from tests.support.log import DATA, OpenLog, batch, shard
@@ -31,6 +35,8 @@ class History:
         self.in_flight: list[Append] = []
         self.sealed: dict[str, bytes] = {}
         self.may_forget = False
+        self.begins: dict[ShardId, int] = {}  # after what retention removed
+        self.gone: dict[ShardId, list[bytes]] = {}
 
     def end(self, each: ShardId) -> int:
         return self.ends.get(each, 0)
@@ -45,7 +51,9 @@ class History:
 
     def check(self, log: OpenLog) -> None:
         """The log holds what it owes; of the submit in flight all or nothing."""
-        found = {each: list(log.store.read(each, 0)) for each in {*log.store.shards(), *self.acked}}
+        found = {each: list(log.store.read(each, self.begins.get(each, 0))) for each in {*log.store.shards(), *self.acked}}
+        for each, gone in self.gone.items():
+            found[each] = gone + found[each]
         if self.may_forget:
             self.forget(found, log)
         has = {len(found.get(each.shard, ())) > len(self.acked.get(each.shard, ())) for each in self.in_flight}
@@ -87,7 +95,7 @@ class Life:
         self.log = OpenLog(disk, loop, sync=sync, **sizes)
         history.check(self.log)
         often = {self.submit: 24, self.work: 12, self.turn: 12, self.pass_time: 4, self.seal: 2, self.read: 2}
-        self.steps = {**often, self.fill_disk: 1, self.make_room: 2}
+        self.steps = {**often, self.fill_disk: 1, self.make_room: 2, self.remove_oldest: 2}
 
     def some_steps(self, most: int) -> None:
         names, weights = list(self.steps), list(self.steps.values())
@@ -119,7 +127,7 @@ class Life:
         self.log.store.submit(self.history.in_flight, self.history.settle)
 
     def fill_disk(self) -> None:
-        operation = self.rng.choice(("reserve", "pwrite", "open", "rename", "truncate"))
+        operation = self.rng.choice(("reserve", "pwrite", "open", "rename", "truncate", "remove"))
         self.log.disk.fail(operation, self.rng.choice((errno.ENOSPC, errno.EDQUOT, errno.EMFILE)))
 
     def make_room(self) -> None:
@@ -145,7 +153,24 @@ class Life:
     def read(self) -> None:
         self.log.disk.mend()
         for each, batches in self.history.acked.items():
-            assert list(self.log.store.read(each, 0))[: len(batches)] == batches
+            gone = self.history.gone.get(each, [])
+            found = gone + list(self.log.store.read(each, self.history.begins.get(each, 0)))
+            assert found[: len(batches)] == batches
+
+    def remove_oldest(self) -> None:
+        """What retention does with segments that a layer stands for."""
+        history = self.history
+        log = self.rng.choice(self.log.store.logs() or [None])
+        bases = log.bases() if log is not None else []
+        for base, end in pairwise(bases[: self.rng.randint(1, 4)]):
+            assert log is not None
+            if base >= self.log.store.rests_on(log.shard):
+                break
+            history.begins[log.shard] = end
+            history.gone[log.shard] = [data for data in history.acked[log.shard] if int.from_bytes(data[:8], "big") < end]
+            history.sealed.pop(segment_path(log.directory, base), None)
+            with suppress(OSError):
+                assert remove_segment(self.log.disk, log, base)
 
 
 def lose_power(seed: int, sync: Sync = Sync.INLINE) -> None:
