@@ -53,6 +53,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     offsets_retention_check_interval_ms: Positive = 600_000
     # The largest record batch, and so the largest operation.
     message_max_bytes: Annotated[int, Meta(ge=1024)] = 1_048_588
+    # How long a batch of a group shard may wait for more. -1: as long as the log is busy; 0: not at all, each operation is a batch of its own.
+    group_coordinator_append_linger_ms: Annotated[int, Meta(ge=-1)] = -1
     # Ours. always: acknowledged means fdatasync'ed. os: acknowledged means handed to the operating system; power loss may lose it.
     log_flush: Literal["always", "os"] = "always"
     # Ours: how long, and how many bytes of a shard, records are kept that a compacted layer stands for; -1 is without limit. At least that

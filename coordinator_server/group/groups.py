@@ -26,18 +26,6 @@ from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
 from protocol.messages.join_group import JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.sync_group import SyncGroupResponse
 
-# What an error of the log means for the member whose group could not be stored (appendGroupMetadataErrorToResponseError).
-_RESPONSE_ERRORS = {
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-    ErrorCode.INVALID_FETCH_SIZE: ErrorCode.UNKNOWN_SERVER_ERROR,
-}
-
 
 class StoredGroup(Struct, frozen=True, gc=False):
     """A group's last GroupMetadata record. What rests on it has to wait until the log is durable up to ``end_offset``."""
@@ -179,8 +167,3 @@ def _restored_member(group: ClassicGroup, metadata: MemberMetadata, protocol_nam
     member.protocols = [JoinGroupRequestProtocol(protocol_name or "", metadata.subscription)]
     member.assignment = metadata.assignment
     return member
-
-
-def response_error(append_error: ErrorCode) -> ErrorCode:
-    """What a member is told when its group's record could not be appended."""
-    return _RESPONSE_ERRORS.get(append_error, append_error)

@@ -11,14 +11,14 @@ from functools import partial
 
 from coordinator_server.group.attempt import JoinAttempt
 from coordinator_server.group.classic_group import ClassicGroup
-from coordinator_server.group.groups import Groups, response_error
+from coordinator_server.group.groups import Groups
 from coordinator_server.group.member import ClassicGroupMember
 from coordinator_server.group.rebalance import NOTHING, Result, joined, prepare_or_complete
 from coordinator_server.group.records import new_group_record
 from coordinator_server.group.sessions import start_pending_session, start_session
 from coordinator_server.group.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.group.static_join import replace_static_member
-from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
@@ -147,4 +147,4 @@ def _refuse(attempt: JoinAttempt, error: ErrorCode, member_id: str) -> Result:
 
 def _group_stored(groups: Groups, group: ClassicGroup, error: ErrorCode | None) -> None:
     if error is not None and group.state is not DEAD:
-        groups.drop(group, response_error(error))
+        groups.drop(group, operation_error(error))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from coordinator_server.group.attempt import JoinAttempt
 from coordinator_server.group.classic_group import ClassicGroup
-from coordinator_server.group.groups import Groups, response_error
+from coordinator_server.group.groups import Groups
 from coordinator_server.group.member import ClassicGroupMember
 from coordinator_server.group.rebalance import Result, complete_if_all_joined, joined, prepare_or_complete
 from coordinator_server.group.records import group_metadata_record
 from coordinator_server.group.sessions import start_session
 from coordinator_server.group.state import COMPLETING_REBALANCE, STABLE
+from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.provenance import Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
@@ -69,7 +70,7 @@ class _Replacement:
         if group.state is not STABLE or group.members.get(member.member_id) is not member:
             return
         if error is not None:
-            self._go_back(response_error(error))
+            self._go_back(operation_error(error))
             return
         is_leader = group.leader_id == member.member_id
         is_skipping = is_leader and self._can_skip_assignment

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from coordinator_server.group.classic_group import NO_GENERATION, ClassicGroup
-from coordinator_server.group.groups import Groups, response_error
+from coordinator_server.group.groups import Groups
 from coordinator_server.group.rebalance import (
     NOTHING,
     Result,
@@ -19,7 +19,7 @@ from coordinator_server.group.rebalance import (
     set_assignments,
 )
 from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
-from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import Reply, RequestContext
 from protocol.error_codes import ErrorCode
@@ -90,7 +90,7 @@ def _assignments_stored(
         set_assignments(groups, group, assignments)
         group.transition_to(STABLE, groups.clock.wall_ms())
         return
-    failure = response_error(error)
+    failure = operation_error(error)
     reset_assignments(groups, group, failure)
     group.note(Reason(Why.ASSIGNMENTS_NOT_STORED))
     prepare_rebalance(groups, group)

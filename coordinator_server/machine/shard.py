@@ -93,6 +93,9 @@ class CoordinatorResult(Struct, Generic[T], gc=False):
     # Without records: the response is held until the high watermark passes this offset. None: until it passes all that is pending on
     # the shard. An answer that rests on no uncommitted state says 0 and leaves at once (heartbeats).
     depends_on: int | None = None
+    # False for records that mean something each for itself (the tombstones of an expiry): they may be split over batches, and those before
+    # one that fails stay.
+    is_atomic: bool = True
     # Provenance of the records: the member that the request speaks for, and why there is anything to write.
     member_id: str = ""
     group_instance_id: str | None = None
@@ -150,8 +153,10 @@ class CoordinatorShard(Protocol):
 class CoordinatorTimer(Protocol):
     """Timers of one shard, by key. An expiry runs as a write operation; a cancelled or replaced timer never fires."""
 
-    def schedule(self, key: Hashable, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]], /) -> None:
-        """Arm or re-arm the timer of ``key``."""
+    def schedule(
+        self, key: Hashable, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]], /, retry_ms: int = 0
+    ) -> None:
+        """Arm or re-arm the timer of ``key``. With ``retry_ms`` an expiry that fails, or is not written, comes again after that long."""
 
     def cancel(self, key: Hashable, /) -> None:
         """Disarm; nothing happens when there is none."""

@@ -84,7 +84,7 @@ class _NoTime:
     def now_ms(self) -> int:
         return 0
 
-    def schedule(self, key: Hashable, delay_ms: int, operation: Any, /) -> None:
+    def schedule(self, key: Hashable, delay_ms: int, operation: Any, /, retry_ms: int = 0) -> None:
         raise AssertionError("replay arms no timer")
 
     def cancel(self, key: Hashable, /) -> None:

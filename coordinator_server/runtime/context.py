@@ -22,6 +22,7 @@ from coordinator_server.log.store import Append, ShardId
 from coordinator_server.machine.shard import CoordinatorShard, Producer, RecordBlock, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
+from coordinator_server.runtime.errors import TooLarge
 from coordinator_server.runtime.timers import ShardTimers
 from protocol.control_records import end_transaction_marker
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
@@ -45,10 +46,6 @@ class ShardState(Enum):
     FAILED = "failed"
 
 
-class TooLarge(Exception):
-    """The records of one operation do not fit into one batch."""
-
-
 class ShardContext(Generic[S]):
     """The runtime's side of one shard."""
 
@@ -59,6 +56,7 @@ class ShardContext(Generic[S]):
         "deferred",
         "epoch",
         "flushing_to",
+        "has_soft_state",
         "high_watermark",
         "id",
         "next_offset",
@@ -68,6 +66,7 @@ class ShardContext(Generic[S]):
         "shard",
         "state",
         "timers",
+        "when_loaded",
     )
 
     def __init__(self, id: ShardId, epoch: int, serde: RecordSerde) -> None:
@@ -80,6 +79,9 @@ class ShardContext(Generic[S]):
         self.shard: S
         self.timers: ShardTimers
         self.records_loaded = 0
+        self.when_loaded: list[Callable[[ErrorCode], None]] = []
+        # on_loaded has run, or begun to: on_unloaded is owed.
+        self.has_soft_state = False
         self.high_watermark = self.flushing_to = self.next_offset = 0
         self._batch: BatchBuilder | None = None
         self._batch_base = 0
@@ -144,6 +146,14 @@ class ShardContext(Generic[S]):
             batch = self._batch = BatchBuilder(self._batch_base, wall_ms)
         return batch
 
+    def append_each(
+        self, records: Sequence[CoordinatorRecord], wall_ms: int, max_batch_bytes: int, headers: bytes = NO_HEADERS
+    ) -> None:
+        """Like ``append`` for each record alone: they may fall into several batches. Those before the one that fails stay."""
+        for record in records:
+            self.append((record,), wall_ms, max_batch_bytes, headers)
+            headers = NO_HEADERS
+
     def append_in_transaction(
         self,
         producer: Producer,
@@ -171,6 +181,15 @@ class ShardContext(Generic[S]):
             raise
         batch.append(*end_transaction_marker(result is TransactionResult.COMMIT, coordinator_epoch))
         self.next_offset = batch.next_offset
+        self._close_batch()
+
+    @property
+    def has_full_batch(self) -> bool:
+        """Something is complete and waits to be written."""
+        return bool(self._full)
+
+    def end_batch(self) -> None:
+        """The next operation begins a batch of its own."""
         self._close_batch()
 
     def take_flush(self) -> Append | None:

@@ -2,18 +2,23 @@
 
 While one submit is under way the shards collect; whatever has come together is the next one. So the batch grows with the load and
 nobody waits for a timer. One Flusher serves every runtime of the loop, because they share its journal.
+
+A runtime may ask to wait for more all the same (``group.coordinator.append.linger.ms``): then its shards' batches are held for that long, or
+until one is full. With a linger of 0 each operation is a batch of its own and goes out at once, or when what is being written is done.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import structlog
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown
-from coordinator_server.log.store import LogStore
+from coordinator_server.log.store import Append, LogStore
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.deferred import DeferredEvent
 from coordinator_server.runtime.errors import error_for
@@ -22,6 +27,9 @@ from protocol.error_codes import ErrorCode
 log = structlog.get_logger(__name__)
 
 Soon = Callable[[Callable[[], None]], object]
+
+ADAPTIVE: Final = -1
+_LINGER = object()  # the key of a shard's timer
 
 
 class Flusher:
@@ -36,19 +44,25 @@ class Flusher:
         self._soon = soon
         self._fatal = fatal
         self._dirty: dict[ShardContext[Any], None] = {}
+        # Batches that wait for more; each shard's own timer lets them go.
+        self._held: dict[ShardContext[Any], None] = {}
         self._flushing: list[tuple[ShardContext[Any], int]] = []
         self._due: deque[tuple[list[DeferredEvent], ErrorCode | None]] = deque()
         self._is_scheduled = False
         self._is_failing = False
         self._idle: list[Callable[[], None]] = []
+        self._submitted: list[Callable[[], None]] = []
 
     @property
     def is_idle(self) -> bool:
         """Nothing waits to be written and nothing is being written."""
-        return not self._dirty and not self._flushing
+        return not self._dirty and not self._flushing and not self._held
 
-    def mark(self, context: ShardContext[Any]) -> None:
-        """This shard has records in its open batch."""
+    def mark(self, context: ShardContext[Any], linger_ms: int = ADAPTIVE) -> None:
+        """This shard has records in its open batch, which may wait for more until the turn ends, or for ``linger_ms``."""
+        if linger_ms != ADAPTIVE:
+            self._linger(context, linger_ms)
+            return
         self._dirty[context] = None
         if not self._is_scheduled and not self._flushing:
             self._is_scheduled = True
@@ -57,16 +71,45 @@ class Flusher:
     def forget(self, context: ShardContext[Any]) -> None:
         """This shard is given up: what it has not submitted yet is not to be written."""
         self._dirty.pop(context, None)
+        self._held.pop(context, None)
 
     def when_idle(self, callback: Callable[[], None]) -> None:
-        """Call back once ``is_idle`` (at once, when it is so now)."""
+        """Call back once ``is_idle`` (at once, when it is so now). Nothing lingers until then."""
+        for context in list(self._held):
+            self._let_go(context)
         if self.is_idle:
             callback()
         else:
             self._idle.append(callback)
 
+    def after_submit(self, callback: Callable[[], None]) -> None:
+        """Call back once what is being written is durable, or failed; at once when nothing is."""
+        if self._flushing:
+            self._submitted.append(callback)
+        else:
+            callback()
+
+    def _linger(self, context: ShardContext[Any], linger_ms: int) -> None:
+        if linger_ms == 0:
+            context.end_batch()
+            self._dirty[context] = None
+            self._flush()
+        elif context.has_full_batch:
+            self._let_go(context)
+        elif context not in self._held:
+            self._held[context] = None
+            context.timers.schedule(_LINGER, linger_ms, partial(self._let_go, context))
+
+    def _let_go(self, context: ShardContext[Any]) -> CoordinatorResult[Any]:
+        self._held.pop(context, None)
+        context.timers.cancel(_LINGER)
+        self.mark(context)
+        return CoordinatorResult(DEFERRED)
+
     def _flush(self) -> None:
         self._is_scheduled = False
+        if self._flushing:
+            return
         appends = []
         for context in self._dirty:
             append = context.take_flush()
@@ -75,9 +118,17 @@ class Flusher:
                 self._flushing.append((context, context.flushing_to))
         self._dirty.clear()
         if appends:
+            self._submit(appends)
+        elif self.is_idle:
+            self._tell(self._idle)
+
+    def _submit(self, appends: list[Append]) -> None:
+        try:
             self._store.submit(appends, self._flushed)
-        else:
-            self._tell_idle()
+        except Exception as bug:
+            # Duty of the store: to tell by ``done``. What it has written when it breaks nobody knows.
+            log.exception("submit-failed")
+            self._fatal(OutcomeUnknown(f"the log broke: {bug}"))
 
     def _flushed(self, failure: LogError | None) -> None:
         if isinstance(failure, OutcomeUnknown):
@@ -91,6 +142,7 @@ class Flusher:
             else:
                 self._due.append((context.revert(), error_for(failure)))
                 self._dirty.pop(context, None)
+        self._tell(self._submitted)
         # The disk works on the next batch while this one is answered. It may be done with that before we are back here: then what
         # was due first has been settled first.
         if self._dirty:
@@ -98,7 +150,7 @@ class Flusher:
         while self._due:
             settle(*self._due.popleft())
         if self.is_idle:
-            self._tell_idle()
+            self._tell(self._idle)
 
     def _tell_operator(self, failure: LogError | None) -> None:
         """One line when storage begins to refuse, and one when it takes records again."""
@@ -108,9 +160,10 @@ class Flusher:
             log.info("log-accepts-again")
         self._is_failing = failure is not None
 
-    def _tell_idle(self) -> None:
-        waiting, self._idle = self._idle, []
-        for callback in waiting:
+    def _tell(self, waiting: list[Callable[[], None]]) -> None:
+        told = waiting[:]
+        waiting.clear()
+        for callback in told:
             callback()
 
 

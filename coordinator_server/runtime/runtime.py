@@ -13,6 +13,7 @@ After Kafka's ``CoordinatorRuntime``; there is no append queue or event thread h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import structlog
@@ -33,11 +34,13 @@ from coordinator_server.machine.shard import (
     TransactionResult,
 )
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.runtime.context import ShardContext, ShardState, TooLarge
+from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
-from coordinator_server.runtime.flush import Flusher, Soon, settle
+from coordinator_server.runtime.errors import TooLarge, error_for
+from coordinator_server.runtime.flush import ADAPTIVE, Flusher, Soon, settle
+from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.loader import ShardLoader
-from coordinator_server.runtime.timers import ShardTimers, TimerOperation, TimerQueue
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from protocol.coordinator_records import RecordSerde
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
@@ -55,12 +58,6 @@ class BuildShard(Protocol[S_co]):
     """Makes an empty state machine for a partition."""
 
     def __call__(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> S_co: ...
-
-
-class Refused(NamedTuple):
-    """What one shard answered instead of a result, in ``read_all``."""
-
-    error: ErrorCode
 
 
 class WriteOperation(NamedTuple, Generic[S, Q, R]):
@@ -86,13 +83,22 @@ class CoordinatorRuntime(Generic[S]):
     """All shards of one kind (one internal topic) that this loop hosts."""
 
     def __init__(
-        self, topic: str, serde: RecordSerde, build: BuildShard[S], services: LoopServices, *, max_batch_bytes: int
+        self,
+        topic: str,
+        serde: RecordSerde,
+        build: BuildShard[S],
+        services: LoopServices,
+        *,
+        max_batch_bytes: int,
+        append_linger_ms: int = ADAPTIVE,
     ) -> None:
         self.topic = topic
         self._serde = serde
         self._build = build
         self._services = services
         self._max_batch_bytes = max_batch_bytes
+        self._append_linger_ms = append_linger_ms
+        self._is_closed = False
         self._contexts: dict[int, ShardContext[S]] = {}
 
     # Operations
@@ -125,6 +131,22 @@ class CoordinatorRuntime(Generic[S]):
         else:
             self._settle(operation.name, shard, result, reply, context.origin, producer)
 
+    def write_all(
+        self,
+        operation: WriteOperation[S, Q, R],
+        context: RequestContext,
+        request: Q,
+        gathered: Callable[[list[R | Refused]], None],
+    ) -> None:
+        """Run a write operation on every shard; their answers, by partition, once the last one has its outcome.
+
+        One that refuses or fails hides no other. Perhaps ``gathered`` is called before this returns.
+        """
+        partitions = sorted(self._contexts)
+        gather = Gather(len(partitions), gathered)
+        for place, partition in enumerate(partitions):
+            self.write(partition, operation, context, request, gather.reply(place))
+
     def complete_transaction(
         self, partition: int, producer: Producer, coordinator_epoch: int, result: TransactionResult, reply: Reply[None]
     ) -> None:
@@ -140,7 +162,7 @@ class CoordinatorRuntime(Generic[S]):
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
             return
         shard.deferred.add(DeferredEvent(shard.next_offset, reply, None))
-        self._services.flusher.mark(shard)
+        self._services.flusher.mark(shard, self._append_linger_ms)
 
     def read(self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a read operation on the state at the high watermark, and return its answer. Raises CoordinatorError."""
@@ -179,7 +201,9 @@ class CoordinatorRuntime(Generic[S]):
             if self._append(name, shard, result, event, origin, producer):
                 event.offset = shard.next_offset
                 shard.deferred.add(event)
-                self._services.flusher.mark(shard)
+            elif result.is_atomic:
+                return
+            self._services.flusher.mark(shard, self._append_linger_ms)
             return
         needs = shard.next_offset if result.depends_on is None else result.depends_on
         if needs <= shard.high_watermark:
@@ -202,11 +226,16 @@ class CoordinatorRuntime(Generic[S]):
         try:
             headers = operation_headers(origin, result.member_id, result.group_instance_id, result.reasons)
             now = self._services.clock.wall_ms()
-            if producer is None:
+            if producer is not None:
+                shard.append_in_transaction(producer, result.records, now, self._max_batch_bytes, headers)
+            elif result.is_atomic:
                 shard.append(result.records, now, self._max_batch_bytes, headers)
             else:
-                shard.append_in_transaction(producer, result.records, now, self._max_batch_bytes, headers)
-        except (TooLarge, ProtocolError) as refused:
+                shard.append_each(result.records, now, self._max_batch_bytes, headers)
+        except TooLarge as refused:
+            log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
+            settle([event], error_for(refused))
+        except ProtocolError as refused:
             log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
             settle([event], ErrorCode.UNKNOWN_SERVER_ERROR)
         except Exception:
@@ -217,48 +246,63 @@ class CoordinatorRuntime(Generic[S]):
             return True
         return False
 
-    def _expire(self, shard: ShardContext[S], operation: TimerOperation) -> None:
+    def _expire(self, shard: ShardContext[S], timer: Timer) -> None:
+        """Whatever goes wrong here must not cost the other timers their turn."""
         if shard.state is not ShardState.ACTIVE:
             return
         try:
-            result = operation()
+            result = timer.operation()
+            if timer.retry_ms:
+                result.on_append = partial(_retry_unless_written, shard.timers, timer, result.on_append)
+            self._settle("timer", shard, result, None, self._services.timer_origin)
         except CoordinatorError as refused:
             log.info("timer-refused", shard=str(shard.id), error=refused.error.name, why=refused.message)
+            shard.timers.retry(timer)
         except Exception:
             log.exception("timer-failed", shard=str(shard.id))
-        else:
-            self._settle("timer", shard, result, None, self._services.timer_origin)
+            shard.timers.retry(timer)
 
     # Life of a shard
 
     def load(self, partition: int, epoch: int, when_loaded: Callable[[ErrorCode], None] | None = None) -> None:
         """Become the owner of a partition at ``epoch``: replay its log step by step, between other work of the loop.
 
-        An epoch that is not newer than the known one is ignored.
+        An epoch that is not newer than the known one is ignored. A newer one of a shard that loads or is ACTIVE is taken over as it
+        is: there is one load; a FAILED shard starts afresh. ``when_loaded`` hears how the load ends, unless the shard is given up before.
         """
         known = self._contexts.get(partition)
-        if known is not None:
-            if epoch <= known.epoch:
-                return
-            self._close(known)
+        if self._is_closed or (known is not None and epoch <= known.epoch):
+            return
+        if known is not None and known.state is not ShardState.FAILED:
+            known.epoch = epoch
+            if when_loaded is not None:
+                if known.state is ShardState.ACTIVE:
+                    when_loaded(ErrorCode.NONE)
+                else:
+                    known.when_loaded.append(when_loaded)
+            return
         shard: ShardContext[S] = ShardContext(ShardId(self.topic, partition), epoch, self._serde)
         services = self._services
         shard.timers = ShardTimers(services.timers, services.clock, lambda operation: self._expire(shard, operation))
         shard.shard = self._build(partition=partition, registry=shard.registry, timer=shard.timers)
         self._contexts[partition] = shard
+        if when_loaded is not None:
+            shard.when_loaded.append(when_loaded)
         shard.state = ShardState.LOADING
         loader = ShardLoader(services.store, shard)
-        services.soon(lambda: self._load_step(shard, loader, when_loaded))
+        # What the partition's last owner here has submitted is part of its log, or is not: first it must be known which.
+        services.flusher.after_submit(lambda: self._load_soon(shard, loader))
 
-    def unload(self, partition: int, epoch: int) -> None:
-        """Give a partition up; everything parked on it is refused. An older epoch is ignored."""
+    def unload(self, partition: int, epoch: int | None = None) -> None:
+        """Give a partition up; everything parked on it is refused. An epoch that is not newer than the known one is ignored; None is not asked."""
         known = self._contexts.get(partition)
-        if known is not None and epoch >= known.epoch:
+        if known is not None and (epoch is None or epoch > known.epoch):
             del self._contexts[partition]
             self._close(known)
 
     def close(self) -> None:
-        """Give everything up. Idempotent."""
+        """Give everything up, for good. Idempotent."""
+        self._is_closed = True
         for partition in list(self._contexts):
             self._close(self._contexts.pop(partition))
 
@@ -267,37 +311,61 @@ class CoordinatorRuntime(Generic[S]):
         """Each known shard and where it is in its life."""
         return [(shard.id, shard.state) for shard in self._contexts.values()]
 
-    def _load_step(self, shard: ShardContext[S], loader: ShardLoader, when_loaded: Callable[[ErrorCode], None] | None) -> None:
-        if shard.state is not ShardState.LOADING:
-            return
-        try:
-            if not loader.step():
-                self._services.soon(lambda: self._load_step(shard, loader, when_loaded))
-                return
-            shard.shard.on_loaded()
-        except Exception as failure:
-            shard.state = ShardState.FAILED
-            shard.timers.cancel_all()
-            is_ours = not isinstance(failure, LogError | ProtocolError)
-            log.error("shard-load-failed", shard=str(shard.id), epoch=shard.epoch, why=str(failure), exc_info=is_ours)
-        else:
-            shard.state = ShardState.ACTIVE
-            log.debug(
-                "shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=shard.records_loaded, offset=shard.next_offset
-            )
-        if when_loaded is not None:
-            when_loaded(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
-
     @property
     def records_loaded(self) -> int:
         """How many records the loads of all known shards have read so far."""
         return sum(shard.records_loaded for shard in self._contexts.values())
 
+    def _load_soon(self, shard: ShardContext[S], loader: ShardLoader) -> None:
+        self._services.soon(lambda: self._load_step(shard, loader))
+
+    def _load_step(self, shard: ShardContext[S], loader: ShardLoader) -> None:
+        if shard.state is not ShardState.LOADING:
+            return
+        try:
+            if not loader.step():
+                self._load_soon(shard, loader)
+                return
+            shard.has_soft_state = True
+            shard.shard.on_loaded()
+        except Exception as failure:
+            is_ours = not isinstance(failure, LogError | ProtocolError)
+            log.error("shard-load-failed", shard=str(shard.id), epoch=shard.epoch, why=str(failure), exc_info=is_ours)
+            shard.state = ShardState.FAILED
+            self._release(shard)
+        else:
+            shard.state = ShardState.ACTIVE
+            log.debug(
+                "shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=shard.records_loaded, offset=shard.next_offset
+            )
+        told, shard.when_loaded = shard.when_loaded, []
+        for tell in told:
+            tell(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
+
     def _close(self, shard: ShardContext[S]) -> None:
-        was_active = shard.state is ShardState.ACTIVE
         shard.state = ShardState.CLOSED
+        self._release(shard)
+
+    def _release(self, shard: ShardContext[S]) -> None:
+        """Nothing of this shard goes on: its timers, what it has not submitted, what waits for it, what it keeps in mind."""
         shard.timers.cancel_all()
         self._services.flusher.forget(shard)
         settle(shard.deferred.take_after(-1), ErrorCode.NOT_COORDINATOR)
-        if was_active:
-            shard.shard.on_unloaded()
+        if shard.has_soft_state:
+            shard.has_soft_state = False
+            try:
+                shard.shard.on_unloaded()
+            except Exception:
+                log.exception("unload-failed", shard=str(shard.id))
+
+
+def _retry_unless_written(
+    timers: ShardTimers, timer: Timer, on_append: Callable[[ErrorCode | None], None] | None, error: ErrorCode | None
+) -> None:
+    """The outcome of an expiry's append, for the operation and for its timer."""
+    if error is None:
+        timers.settle(timer)
+    else:
+        timers.retry(timer)
+    if on_append is not None:
+        on_append(error)

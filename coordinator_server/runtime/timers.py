@@ -16,28 +16,32 @@ from typing import Any
 from coordinator_server.machine.shard import Clock, CoordinatorResult
 
 TimerOperation = Callable[[], CoordinatorResult[Any]]
-Fire = Callable[[TimerOperation], None]
 
 _SMALL_HEAP = 64
 
 
-class _Timer:
-    __slots__ = ("armed_at", "deadline", "delay_ms", "due", "fire", "key", "operation", "owner")
+class Timer:
+    """One armed timer, and what there is to do when it expires."""
 
-    def __init__(self, owner: dict[Hashable, _Timer], key: Hashable, fire: Fire) -> None:
+    __slots__ = ("armed_at", "deadline", "delay_ms", "due", "fire", "key", "operation", "owner", "retry_ms")
+
+    def __init__(self, owner: dict[Hashable, Timer], key: Hashable, fire: Fire) -> None:
         self.owner = owner
         self.key = key
         self.fire = fire
         self.operation: TimerOperation
-        self.armed_at = self.delay_ms = self.deadline = 0
+        self.armed_at = self.delay_ms = self.deadline = self.retry_ms = 0
         self.due = -1  # the time of its live heap entry; another entry of this timer is stale
+
+
+Fire = Callable[[Timer], None]
 
 
 class TimerQueue:
     """A heap of timers. All times are milliseconds of server-running time."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, _Timer]] = []
+        self._heap: list[tuple[int, int, Timer]] = []
         self._pushed = 0
         self._live = 0
         self._floor = -1
@@ -63,13 +67,13 @@ class TimerQueue:
                 self._push(timer, deadline)
                 continue
             self.discard(timer)
-            timer.fire(timer.operation)
+            timer.fire(timer)
 
     def grant_fresh_start(self, now_ms: int) -> None:
         """Nobody could be heard until now: every timer armed so far gets its whole delay from now on."""
         self._floor = now_ms
 
-    def arm(self, timer: _Timer, now_ms: int, delay_ms: int) -> None:
+    def arm(self, timer: Timer, now_ms: int, delay_ms: int) -> None:
         """Move the deadline of a timer that is in its owner's table."""
         timer.armed_at = now_ms
         timer.delay_ms = delay_ms
@@ -80,7 +84,7 @@ class TimerQueue:
         elif deadline < timer.due:
             self._push(timer, deadline)
 
-    def discard(self, timer: _Timer) -> None:
+    def discard(self, timer: Timer) -> None:
         """Disarm a timer; its place in the heap goes stale."""
         timer.owner.pop(timer.key, None)
         timer.due = -1
@@ -89,12 +93,12 @@ class TimerQueue:
             self._heap[:] = [entry for entry in self._heap if entry[2].due == entry[0]]
             heapq.heapify(self._heap)
 
-    def _deadline(self, timer: _Timer) -> int:
+    def _deadline(self, timer: Timer) -> int:
         if timer.armed_at <= self._floor:
             return max(timer.deadline, self._floor + timer.delay_ms)
         return timer.deadline
 
-    def _push(self, timer: _Timer, due: int) -> None:
+    def _push(self, timer: Timer, due: int) -> None:
         timer.due = due
         self._pushed += 1
         heapq.heappush(self._heap, (due, self._pushed, timer))
@@ -103,26 +107,34 @@ class TimerQueue:
 
 
 class ShardTimers:
-    """The CoordinatorTimer of one shard; ``fire`` runs an expired timer's operation there."""
+    """The CoordinatorTimer of one shard; ``fire`` is given each timer that expires.
 
-    __slots__ = ("_clock", "_fire", "_queue", "_timers")
+    Whoever fires a timer that is to be retried says what became of it: ``retry`` or ``settle``. In between it counts as scheduled no
+    more, but whoever cancels or schedules its key ends its claim to come again.
+    """
+
+    __slots__ = ("_clock", "_expiring", "_fire", "_queue", "_timers")
 
     def __init__(self, queue: TimerQueue, clock: Clock, fire: Fire) -> None:
         self._queue = queue
         self._clock = clock
         self._fire = fire
-        self._timers: dict[Hashable, _Timer] = {}
+        self._timers: dict[Hashable, Timer] = {}
+        self._expiring: dict[Hashable, Timer] = {}
 
-    def schedule(self, key: Hashable, delay_ms: int, operation: TimerOperation, /) -> None:
+    def schedule(self, key: Hashable, delay_ms: int, operation: TimerOperation, /, retry_ms: int = 0) -> None:
         """Arm or re-arm the timer of ``key``."""
         timer = self._timers.get(key)
         if timer is None:
-            timer = self._timers[key] = _Timer(self._timers, key, self._fire)
+            timer = self._timers[key] = Timer(self._timers, key, self._expire)
+            self._expiring.pop(key, None)
         timer.operation = operation
+        timer.retry_ms = retry_ms
         self._queue.arm(timer, self._clock.now_ms(), delay_ms)
 
     def cancel(self, key: Hashable, /) -> None:
         """Disarm; nothing happens when there is none."""
+        self._expiring.pop(key, None)
         timer = self._timers.get(key)
         if timer is not None:
             self._queue.discard(timer)
@@ -133,5 +145,21 @@ class ShardTimers:
 
     def cancel_all(self) -> None:
         """Disarm everything: the shard goes."""
+        self._expiring.clear()
         for timer in list(self._timers.values()):
             self._queue.discard(timer)
+
+    def retry(self, timer: Timer) -> None:
+        """The expiry came to nothing: the timer comes again after its backoff, unless its key has been cancelled or scheduled since."""
+        if self._expiring.get(timer.key) is timer:
+            self.schedule(timer.key, timer.retry_ms, timer.operation, timer.retry_ms)
+
+    def settle(self, timer: Timer) -> None:
+        """The expiry is done with."""
+        if self._expiring.get(timer.key) is timer:
+            del self._expiring[timer.key]
+
+    def _expire(self, timer: Timer) -> None:
+        if timer.retry_ms:
+            self._expiring[timer.key] = timer
+        self._fire(timer)

@@ -26,7 +26,7 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
-from coordinator_server.runtime.timers import ShardTimers, TimerOperation, TimerQueue
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.cluster import catalog
 from coordinator_server.server.cluster.catalog import OwnCatalog
 from coordinator_server.server.cluster.nodes import GROUP_TOPIC, Endpoint, Nodes
@@ -93,7 +93,12 @@ class Daemon:
         )
         batch_bytes = config.message_max_bytes
         self._groups = CoordinatorRuntime(
-            GROUP_TOPIC, CLASSIC_GROUP_SERDE, self._build_group, services, max_batch_bytes=batch_bytes
+            GROUP_TOPIC,
+            CLASSIC_GROUP_SERDE,
+            self._build_group,
+            services,
+            max_batch_bytes=batch_bytes,
+            append_linger_ms=config.group_coordinator_append_linger_ms,
         )
         self._catalog = CoordinatorRuntime(
             CATALOG_TOPIC, CLUSTER_METADATA_SERDE, self._build_catalog, services, max_batch_bytes=batch_bytes
@@ -222,5 +227,5 @@ def _say_removed(removed: Removed) -> None:
         log.warning("history-kept", shard=str(removed.shard), damage=str(removed.damage))
 
 
-def _run(operation: TimerOperation) -> None:
-    operation()
+def _run(timer: Timer) -> None:
+    timer.operation()

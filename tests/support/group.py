@@ -45,7 +45,9 @@ class ManualTimer:
         self._armed: dict[Hashable, tuple[int, int, Callable[[], CoordinatorResult[Any]]]] = {}
         self._count = 0
 
-    def schedule(self, key: Hashable, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]], /) -> None:
+    def schedule(
+        self, key: Hashable, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]], /, retry_ms: int = 0
+    ) -> None:
         self._count += 1
         self._armed[key] = (self._clock.now_ms() + delay_ms, self._count, operation)
 

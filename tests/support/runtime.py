@@ -18,6 +18,7 @@ from coordinator_server.machine.shard import (
     TransactionResult,
 )
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
 from coordinator_server.runtime.timers import TimerQueue
@@ -60,6 +61,7 @@ class ToyShard:
         self.numbers: TimelineDict[str, int] = TimelineDict(registry)
         self.open: TimelineDict[int, tuple[CoordinatorRecord, ...]] = TimelineDict(registry)
         self.life: list[str] = []
+        self.breaks_when: set[str] = set()
 
     def run(
         self, context: RequestContext, request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]], reply: Reply[Any]
@@ -97,10 +99,15 @@ class ToyShard:
         """Too few records for a shortcut."""
 
     def on_loaded(self) -> None:
-        self.life.append("loaded")
+        self._live("loaded")
 
     def on_unloaded(self) -> None:
-        self.life.append("unloaded")
+        self._live("unloaded")
+
+    def _live(self, event: str) -> None:
+        self.life.append(event)
+        if event in self.breaks_when:
+            raise RuntimeError(f"a bug when {event}")
 
 
 RUN: WriteOperation[ToyShard, Any, Any] = WriteOperation("toy-run", ToyShard.run)
@@ -116,11 +123,14 @@ class MemoryStore:
         self.submits: list[list[ShardId]] = []
         self.is_instant = False  # done before submit returns
         self.damage: LogError | None = None
+        self.breaks: Exception | None = None  # raised by submit
 
     def submit(self, appends: Sequence[Append], done: Callable[[LogError | None], None], /) -> None:
         assert self.open is None, "one submit at a time"
         for append in appends:
             assert append.expected_offset == self.end_offset(append.shard)
+        if self.breaks is not None:
+            raise self.breaks
         self.submits.append([append.shard for append in appends])
         self.open = (appends, done)
         if self.is_instant:
@@ -195,7 +205,7 @@ class Outcome:
 class ToyRuntime:
     """A CoordinatorRuntime of toy shards, turned by hand."""
 
-    def __init__(self, *, max_batch_bytes: int = 1 << 20, store: MemoryStore | None = None) -> None:
+    def __init__(self, *, max_batch_bytes: int = 1 << 20, append_linger_ms: int = -1, store: MemoryStore | None = None) -> None:
         self.store = store or MemoryStore()
         self.clock = ManualClock()
         self.timers = TimerQueue()
@@ -205,7 +215,7 @@ class ToyRuntime:
         self.flusher = Flusher(self.store, self._soon.append, self.fatal.append)
         services = LoopServices(self.store, self.flusher, self.timers, self.clock, self._soon.append, TIMER_ORIGIN)
         self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
-            TOPIC, ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes
+            TOPIC, ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes, append_linger_ms=append_linger_ms
         )
 
     def _build(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> ToyShard:
@@ -238,6 +248,10 @@ class ToyRuntime:
         self.runtime.write(partition, RUN, context, request, outcome, producer)
         return outcome
 
+    def answer(self, request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]], reply: Reply[Any]) -> None:
+        """Run an operation for a Reply of the test's own."""
+        self.runtime.write(0, RUN, CONTEXT, request, reply)
+
     def put(self, name: str, number: int | None = 1, partition: int = 0, producer: Producer | None = None) -> Outcome:
         """Write one record; the response is the record's name."""
         return self.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, number)]), partition, producer)
@@ -251,6 +265,21 @@ class ToyRuntime:
     def put_all(self, names: list[str]) -> Outcome:
         """Write a record for each name, in one operation."""
         return self.write(lambda shard, reply: CoordinatorResult("ok", [toy_record(name, 1) for name in names]))
+
+    def write_all(self, request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]]) -> list[list[Any]]:
+        """Run an operation on every shard; what was gathered, once it is."""
+        gathered: list[list[Any]] = []
+        self.runtime.write_all(RUN, CONTEXT, request, gathered.append)
+        return gathered
+
+    def pass_time(self, ms: int) -> None:
+        """Time passes, and timers that are due fire."""
+        self.clock.advance(ms)
+        self.timers.run(self.clock.now_ms())
+
+    def state(self, partition: int = 0) -> ShardState | None:
+        """Where a partition is in its life."""
+        return {shard.partition: state for shard, state in self.runtime.states}.get(partition)
 
     def number(self, name: str, partition: int = 0) -> int | None:
         """Read as committed."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.runtime.runtime import Refused, WriteOperation
+from coordinator_server.runtime.gather import Refused
+from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
@@ -34,7 +35,7 @@ def refuse_join_group(
 ) -> JoinGroupResponse:
     # The name may be null from version 7 on (KIP-559).
     protocol_name = None if context.api_version >= 7 else ""
-    return JoinGroupResponse(error_code=error, generation_id=UNKNOWN_GENERATION, protocol_name=protocol_name)
+    return JoinGroupResponse(error_code=operation_error(error), generation_id=UNKNOWN_GENERATION, protocol_name=protocol_name)
 
 
 def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: PendingReply) -> None:
@@ -44,7 +45,7 @@ def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, r
 def refuse_sync_group(
     context: RequestContext, request: SyncGroupRequest, error: ErrorCode, message: str | None
 ) -> SyncGroupResponse:
-    return SyncGroupResponse(error_code=error)
+    return SyncGroupResponse(error_code=operation_error(error))
 
 
 def heartbeat(node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply) -> None:
@@ -57,7 +58,7 @@ def refuse_heartbeat(
     # Kafka answers heartbeats as well as it can while the group loads: a client would give up its membership otherwise.
     if error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return HeartbeatResponse()
-    return HeartbeatResponse(error_code=error)
+    return HeartbeatResponse(error_code=operation_error(error))
 
 
 def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest, reply: PendingReply) -> None:
@@ -67,7 +68,7 @@ def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest,
 def refuse_leave_group(
     context: RequestContext, request: LeaveGroupRequest, error: ErrorCode, message: str | None
 ) -> LeaveGroupResponse:
-    return LeaveGroupResponse(error_code=error)
+    return LeaveGroupResponse(error_code=operation_error(error))
 
 
 def describe_groups(node: Node, context: RequestContext, request: DescribeGroupsRequest, reply: PendingReply) -> None:
@@ -91,7 +92,7 @@ def refuse_describe_groups(
 
 def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     if error != ErrorCode.GROUP_ID_NOT_FOUND:
-        return DescribedGroup(error, group_id=group_id)
+        return DescribedGroup(operation_error(error), group_id=group_id)
     # Before version 6 (KIP-1043) an unknown group is not an error but a dead one.
     if context.api_version < 6:
         return DescribedGroup(group_id=group_id, group_state="Dead")
@@ -113,4 +114,4 @@ def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest,
 def refuse_list_groups(
     context: RequestContext, request: ListGroupsRequest, error: ErrorCode, message: str | None
 ) -> ListGroupsResponse:
-    return ListGroupsResponse(error_code=error)
+    return ListGroupsResponse(error_code=operation_error(error))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.connection import PendingReply
@@ -41,6 +41,14 @@ FIRST_WITH_ERROR = 2
 FIRST_WITH_GROUPS = 8
 FIRST_WITH_TOPIC_IDS = 10
 
+# Consumers before 3.9 know COORDINATOR_NOT_AVAILABLE as little as REQUEST_TIMED_OUT here, and would give up (handleOffsetFetchException).
+FETCH_ERRORS = {
+    **OPERATION_ERRORS,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.NOT_COORDINATOR,
+}
+
 
 def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply) -> None:
     """Partitions that do not exist are refused here; the rest goes to the group's shard."""
@@ -65,7 +73,8 @@ def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitReq
 def refuse_commit_offsets(
     context: RequestContext, request: OffsetCommitRequest, error: ErrorCode, message: str | None
 ) -> OffsetCommitResponse:
-    return OffsetCommitResponse(topics=[_refused(topic, error) for topic in request.topics])
+    told = operation_error(error)
+    return OffsetCommitResponse(topics=[_refused(topic, told) for topic in request.topics])
 
 
 def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRequest) -> list[OffsetCommitResponseTopic]:
@@ -204,6 +213,7 @@ def _set_topic_id(node: Node, topic: OffsetFetchResponseTopics) -> bool:
 
 def _failed(group: OffsetFetchRequestGroup, error: ErrorCode, version: int) -> OffsetFetchResponseGroup:
     """The whole group refused; the partitions say so only where the group cannot."""
+    error = FETCH_ERRORS.get(error, error)
     topics = [_failed_topic(topic, error) for topic in group.topics or []] if version < FIRST_WITH_ERROR else []
     return OffsetFetchResponseGroup(group.group_id, topics, error)
 

@@ -23,6 +23,16 @@ EARLIEST_TIMESTAMP = -2
 LEADER_EPOCH = 0
 FIRST_FETCH_WITH_TOPIC_IDS = 13
 
+# The catalog is a controller to its clients: an admin client knows these, and asks again where that may help.
+CREATE_ERRORS = {
+    ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_CONTROLLER,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NOT_CONTROLLER,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_CONTROLLER,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_CONTROLLER,
+    # Kafka's controller refuses a batch of more records than it can write at once in this way.
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.POLICY_VIOLATION,
+}
+
 
 def create_topics(node: Node, context: RequestContext, request: CreateTopicsRequest, reply: PendingReply) -> None:
     node.catalog.write(CREATE_TOPICS, context, request, reply)
@@ -31,7 +41,8 @@ def create_topics(node: Node, context: RequestContext, request: CreateTopicsRequ
 def refuse_create_topics(
     context: RequestContext, request: CreateTopicsRequest, error: ErrorCode, message: str | None
 ) -> CreateTopicsResponse:
-    results = [CreatableTopicResult(topic.name, error_code=error, error_message=message) for topic in request.topics]
+    told = CREATE_ERRORS.get(error, error)
+    results = [CreatableTopicResult(topic.name, error_code=told, error_message=message) for topic in request.topics]
     return CreateTopicsResponse(topics=results)
 
 

@@ -70,7 +70,7 @@ def test_headers_count_as_bytes_of_the_batch() -> None:
     put(toy, "b")
     toy.flush()
 
-    assert refused.error is ErrorCode.UNKNOWN_SERVER_ERROR
+    assert refused.error is ErrorCode.MESSAGE_TOO_LARGE
     assert toy.store.names() == ["b"]
     assert told(toy) == [APP]
 

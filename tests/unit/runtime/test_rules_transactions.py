@@ -18,13 +18,6 @@ A, B = Producer(41, 2), Producer(42, 0)
 COMMIT, ABORT = TransactionResult.COMMIT, TransactionResult.ABORT
 
 
-@pytest.fixture
-def toy() -> ToyRuntime:
-    toy = ToyRuntime()
-    toy.load()
-    return toy
-
-
 def test_a_transactional_write_is_a_batch_of_its_own_in_the_order_of_the_operations(toy: ToyRuntime) -> None:
     toy.put("before")
     toy.put("inside", producer=A)

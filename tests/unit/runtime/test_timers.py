@@ -16,7 +16,7 @@ class Bench:
         self.clock = ManualClock()
         self.queue = TimerQueue()
         self.fired: list[Any] = []
-        self.timers = ShardTimers(self.queue, self.clock, lambda operation: self.fired.append(operation().response))
+        self.timers = ShardTimers(self.queue, self.clock, lambda timer: self.fired.append(timer.operation().response))
 
     def schedule(self, key: str, delay_ms: int) -> None:
         self.timers.schedule(key, delay_ms, lambda: CoordinatorResult(key))

@@ -67,7 +67,7 @@ class Bench:
         self.loop = ManualLoop(self.clock)
         self.queue = TimerQueue()
         self.fired: list[tuple[str, int]] = []
-        self.timers = ShardTimers(self.queue, self.clock, lambda operation: cast(None, operation()))
+        self.timers = ShardTimers(self.queue, self.clock, lambda timer: cast(None, timer.operation()))
         self.driver = LoopTimers(cast(asyncio.AbstractEventLoop, self.loop), self.queue, self.clock)
         self.driver.start()
 
