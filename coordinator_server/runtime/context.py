@@ -147,7 +147,7 @@ class ShardContext(Generic[S]):
         return batch
 
     def append_each(
-        self, records: Sequence[CoordinatorRecord], wall_ms: int, max_batch_bytes: int, headers: bytes = NO_HEADERS
+        self, records: Iterable[CoordinatorRecord], wall_ms: int, max_batch_bytes: int, headers: bytes = NO_HEADERS
     ) -> None:
         """Like ``append`` for each record alone: they may fall into several batches. Those before the one that fails stay."""
         for record in records:

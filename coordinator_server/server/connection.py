@@ -64,13 +64,17 @@ class PendingReply:
         self.connection.answer(self, self.api.refuse(self.context, self.request, error, message))
 
     def encode(self, response: Any, out: bytearray) -> None:
-        """Append the response's frame."""
+        """Append the response's frame, or, when it cannot be encoded, nothing: raises what the codec raises."""
         start = len(out)
         out += _PREFIX.pack(0, self.correlation_id)
         version = self.context.api_version
         if self.api.has_flexible_response_header[version]:
             out.append(0)
-        self.api.encode[version](response, out)
+        try:
+            self.api.encode[version](response, out)
+        except BaseException:
+            del out[start:]
+            raise
         _LENGTH.pack_into(out, start, len(out) - start - 4)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.connection import PendingReply
@@ -39,7 +40,8 @@ def delete_groups(node: Node, context: RequestContext, request: DeleteGroupsRequ
             reply.complete(DeleteGroupsResponse(results=results))
 
     def failed(group_ids: list[str], error: ErrorCode, message: str | None) -> None:
-        answered([DeletableGroupResult(group_id, error) for group_id in group_ids])
+        told = operation_error(error)
+        answered([DeletableGroupResult(group_id, told) for group_id in group_ids])
 
     if not by_shard:
         reply.complete(DeleteGroupsResponse())
@@ -50,7 +52,8 @@ def delete_groups(node: Node, context: RequestContext, request: DeleteGroupsRequ
 def refuse_delete_groups(
     context: RequestContext, request: DeleteGroupsRequest, error: ErrorCode, message: str | None
 ) -> DeleteGroupsResponse:
-    return DeleteGroupsResponse(results=[DeletableGroupResult(group_id, error) for group_id in request.groups_names])
+    told = operation_error(error)
+    return DeleteGroupsResponse(results=[DeletableGroupResult(group_id, told) for group_id in request.groups_names])
 
 
 def delete_offsets(node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply) -> None:
@@ -64,7 +67,7 @@ def delete_offsets(node: Node, context: RequestContext, request: OffsetDeleteReq
         reply.complete(response)
 
     def failed(error: ErrorCode, message: str | None) -> None:
-        answered(OffsetDeleteResponse(error_code=error))
+        answered(OffsetDeleteResponse(error_code=operation_error(error)))
 
     if not request.group_id:
         failed(ErrorCode.INVALID_GROUP_ID, None)
@@ -75,7 +78,7 @@ def delete_offsets(node: Node, context: RequestContext, request: OffsetDeleteReq
 def refuse_delete_offsets(
     context: RequestContext, request: OffsetDeleteRequest, error: ErrorCode, message: str | None
 ) -> OffsetDeleteResponse:
-    return OffsetDeleteResponse(error_code=error)
+    return OffsetDeleteResponse(error_code=operation_error(error))
 
 
 def _take_unknown(node: Node, request: OffsetDeleteRequest) -> list[OffsetDeleteResponseTopic]:

@@ -77,7 +77,7 @@ def test_a_block_that_no_batch_can_hold_is_refused() -> None:
     block = put_block(toy, [str(number) for number in range(20)])
     toy.flush()
 
-    assert (shard.numbers, block.error) == ({"a": 1}, ErrorCode.UNKNOWN_SERVER_ERROR)
+    assert (shard.numbers, block.error) == ({"a": 1}, ErrorCode.MESSAGE_TOO_LARGE)
 
 
 def test_a_bug_in_the_replay_of_a_block_undoes_the_open_batch() -> None:

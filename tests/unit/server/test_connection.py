@@ -259,3 +259,24 @@ def test_a_request_is_answered_once(peer: Peer) -> None:
 
     with pytest.raises(AssertionError, match="answered twice"):
         peer.parked[0].complete(HeartbeatResponse())
+
+
+def test_of_an_answer_that_cannot_be_encoded_the_peer_sees_nothing_and_the_connection_closes(peer: Peer) -> None:
+    peer.send(1, 2, 3)
+    first, broken, last = peer.parked
+    first.complete(HeartbeatResponse(error_code=27))
+    broken.complete(HeartbeatResponse(error_code=1 << 20))
+    last.complete(HeartbeatResponse())
+
+    assert peer.answers() == [(1, 27)]
+    assert peer.transport.is_closed
+
+
+def test_an_answer_that_cannot_be_encoded_in_its_turn_leaves_the_next_ones_place_clean(peer: Peer) -> None:
+    peer.send(1, 2)
+    first, second = peer.parked
+    second.complete(HeartbeatResponse(error_code=27))
+    first.complete(HeartbeatResponse(error_code=1 << 20))
+
+    assert b"".join(peer.transport.writes) == b""
+    assert peer.transport.is_closed
