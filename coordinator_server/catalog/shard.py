@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coordinator_server.catalog.create import plan
+from coordinator_server.catalog.digest import topics_digest
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.machine.provenance import Reason, Why
@@ -62,6 +63,10 @@ class CatalogShard(CoordinatorShard):
     def all_topics(self, committed_offset: int) -> list[Topic]:
         """Every topic, by name."""
         return sorted((topic for _, topic in self._topics.items_at(committed_offset)), key=lambda topic: topic.name)
+
+    def digest(self, committed_offset: int) -> tuple[int, str]:
+        """What all topics come to after the records before the returned offset."""
+        return committed_offset, topics_digest(topic for _, topic in self._topics.items_at(committed_offset))
 
     # The shard's contract
 

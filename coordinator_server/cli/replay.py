@@ -22,6 +22,7 @@ EPILOG = """\
 examples:
   coordinator-server replay --data-dir ./data
   coordinator-server replay --data-dir ./data --shard __consumer_offsets-7 --at 1200
+  coordinator-server replay --data-dir ./data --digest
   coordinator-server replay --data-dir ./data --seal --json | jq '.[].groups[].group_id'
 """
 
@@ -37,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--at", type=int, metavar="OFFSET", help="only the records before this offset (default: all)")
     parser.add_argument("--seal", action="store_true", help="ask the running server to seal first, so that all until now is read")
+    parser.add_argument(
+        "--digest", action="store_true", help="print what each shard's and group's state comes to, and that of the topics"
+    )
     parser.add_argument("--json", action="store_true", help="print the state as JSON")
 
 
@@ -46,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         check_data_dir(options.data_dir)
         if options.seal:
             seal(options.data_dir)
-        states = list(replay(options.data_dir, options.shard, options.at))
+        states = list(replay(options.data_dir, options.shard, options.at, with_topics=options.digest))
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
@@ -54,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(msgspec.json.encode(states).decode())
     else:
-        for line in _table(states):
+        for line in _digests(states) if options.digest else _table(states):
             print(line)
     unseen = [f"{state.shard} from {state.seen_to}" for state in states if not state.is_whole]
     if unseen and not options.seal:
@@ -66,10 +70,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _digests(states: list[ShardState]) -> Iterator[str]:
+    for state in states:
+        yield f"{state.digest}  {state.shard}, before offset {state.seen_to}"
+        yield from (f"{group.digest}    group {group.group_id}" for group in state.groups)
+
+
 def _table(states: list[ShardState]) -> Iterator[str]:
-    shown = [state for state in states if state.groups]
+    shown = [state for state in states if state.groups or state.topics]
     for state in shown:
         yield f"{state.shard}, before offset {state.seen_to}"
+        yield from (f"  topic {name}: partitions {partitions}" for name, partitions in state.topics.items())
         for group in state.groups:
             yield from _group(group)
     if not shown:

@@ -10,6 +10,7 @@ What the handlers of this package need besides comes along: configuration, timer
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec import Struct
 
@@ -79,6 +80,15 @@ class Groups:
             or self.offsets.of_group_at(group_id, committed_offset) is not None
             or bool(self.pending.open_at(group_id, committed_offset))
         )
+
+    def ids_at(self, committed_offset: int) -> set[str]:
+        """Every group that the log knew at ``committed_offset``."""
+        return {group_id for table in self.tables for group_id, _ in table.items_at(committed_offset)}
+
+    @property
+    def tables(self) -> tuple[TimelineDict[str, Any], ...]:
+        """The containers of hard state whose keys are group ids."""
+        return self.stored, self.offsets.by_group, self.pending.by_group
 
     def depends_on(self, group_id: str) -> int:
         """How far the log must be durable before an answer about this group's membership may leave."""

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from coordinator_server.config import Config
 from coordinator_server.group import commit, delete, describe, heartbeat, join, leave, sync
 from coordinator_server.group.attempt import JoinAttempt
+from coordinator_server.group.digest import GroupDigests, StateDigest
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.sessions import start_restored_sessions
@@ -61,6 +62,7 @@ class GroupShard:
         self.groups = Groups(config, registry, timer, clock, new_id)
         self.groups.on_restored = partial(start_restored_sessions, self.groups)
         self.expiry = OffsetExpiry(self.groups)
+        self._digests = GroupDigests(self.groups, registry)
         offsets = self.groups.offsets
         self._replay: dict[type, Callable[[int, Any, Any], None]] = {
             LegacyOffsetCommitKey: offsets.replay_legacy,
@@ -138,6 +140,10 @@ class GroupShard:
     def list_groups(self, committed_offset: int, states: list[str], types: list[str]) -> list[ListedGroup]:
         """The groups of this shard that pass both filters."""
         return describe.list_groups(self.groups, committed_offset, states, types)
+
+    def digest(self, committed_offset: int, max_items: int) -> StateDigest | None:
+        """What all groups come to. None when there is more to hash than ``max_items``: ask again."""
+        return self._digests.ask(committed_offset, max_items)
 
     # --- life
 

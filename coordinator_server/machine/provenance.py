@@ -49,9 +49,7 @@ class Why(StrEnum):
     GROUP_OVER_MAX_SIZE = "group-over-max-size"
     GROUP_DELETED = "group-deleted"  # by DeleteGroups
     OFFSETS_DELETED = "offsets-deleted"  # by OffsetDelete
-    OFFSETS_EXPIRED = (
-        "offsets-expired"  # past offsets.retention.minutes, or their own time; a group without offsets along with them
-    )
+    OFFSETS_EXPIRED = "offsets-expired"  # with the group where those were its last
     TOPICS_DECLARED = "topics-declared"  # the ``topics`` property
 
 

@@ -14,7 +14,7 @@ Reads of a container (``d[key]``, ``in``, ``items()``) see the present, possibly
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
 from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar, overload
 
@@ -50,11 +50,13 @@ class _Snapshot:
 class SnapshotRegistry:
     """The open snapshots of one shard, oldest first, shared by all of its timeline containers."""
 
-    __slots__ = ("_snapshots", "newest")
+    __slots__ = ("_snapshots", "newest", "on_committed")
 
     def __init__(self) -> None:
         self._snapshots: list[_Snapshot] = []
         self.newest: _Snapshot | None = None
+        # Told what is final each time that snapshots are forgotten: containers and the keys that changed in them.
+        self.on_committed: Callable[[Mapping[Any, Mapping[Any, Any]]], None] | None = None
 
     @property
     def epochs(self) -> list[int]:
@@ -84,6 +86,9 @@ class SnapshotRegistry:
         while keep < len(self._snapshots) and self._snapshots[keep].epoch < epoch:
             keep += 1
         if keep:
+            if self.on_committed is not None:
+                for snapshot in self._snapshots[:keep]:
+                    self.on_committed(snapshot.before)
             del self._snapshots[:keep]
             self.newest = self._snapshots[-1] if self._snapshots else None
 

@@ -7,11 +7,11 @@ a position out of every open transaction as well. After Kafka's ``OffsetMetadata
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from coordinator_server.machine.shard import Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
-from coordinator_server.offsets.store import OffsetStore, TopicPartition
+from coordinator_server.offsets.store import GroupOffsets, OffsetStore, TopicPartition
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 
 Producers = frozenset[int]
@@ -35,6 +35,19 @@ class PendingOffsets:
     def groups_at(self, committed_offset: int) -> list[str]:
         """The groups with open transactions at ``committed_offset``."""
         return [group_id for group_id, _ in self._open.items_at(committed_offset)]
+
+    @property
+    def by_group(self) -> TimelineDict[str, TimelineDict[TopicPartition, Producers]]:
+        """The producers whose transactions may still change a position. Every change of a group's open offsets is a change here."""
+        return self._open
+
+    def of_group_at(self, group_id: str, committed_offset: int) -> Iterator[tuple[int, GroupOffsets]]:
+        """What each open transaction holds of a group that existed at ``committed_offset``; read it at the same offset."""
+        if self._open.get_at(group_id, committed_offset) is not None:
+            for producer_id, store in self._by_producer.items_at(committed_offset):
+                offsets = store.of_group_at(group_id, committed_offset)
+                if offsets is not None:
+                    yield producer_id, offsets
 
     def open_at(self, group_id: str, committed_offset: int) -> Collection[TopicPartition]:
         """The positions of a group that an open transaction may still change."""

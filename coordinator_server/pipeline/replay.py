@@ -12,7 +12,10 @@ from typing import Any, Final, NoReturn
 
 from msgspec import Struct
 
+from coordinator_server.catalog.shard import TOPIC as CATALOG_TOPIC
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
+from coordinator_server.group.digest import StateDigest
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import DamagedLog, LockedLog
 from coordinator_server.log.layers import newest_valid_layer
@@ -23,7 +26,7 @@ from coordinator_server.pipeline.plan import Source, read_batches, segment_bases
 from coordinator_server.pipeline.sealed import is_served, offline_store
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CLUSTER_METADATA_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 
@@ -64,15 +67,19 @@ class Group(Struct):
     leader: str | None = None
     members: list[Member] = []
     offsets: list[Offset] = []
+    # Of the group's state, as the running server would tell it.
+    digest: str = ""
 
 
 class ShardState(Struct):
-    """The groups of a shard after the records before ``seen_to``; ``is_whole`` unless a running server may have more."""
+    """The groups, or the topics, of a shard after the records before ``seen_to``; ``is_whole`` unless a running server may have more."""
 
     shard: str
     seen_to: int
     is_whole: bool
     groups: list[Group]
+    topics: dict[str, int] = {}  # partitions by name
+    digest: str = ""
 
 
 class _NoTime:
@@ -94,9 +101,11 @@ class _NoTime:
         return False
 
 
-def replay(data_dir: Path, shards: Sequence[str] = (), at: int | None = None) -> Iterator[ShardState]:
-    """The state of the named shards, or of all that have a log, one by one."""
-    chosen = _choose(data_dir, shards)
+def replay(
+    data_dir: Path, shards: Sequence[str] = (), at: int | None = None, *, with_topics: bool = False
+) -> Iterator[ShardState]:
+    """The state of the named shards, or of all groups that have a log and perhaps of the topics, shard by shard."""
+    chosen = _choose(data_dir, shards, (GROUPS_TOPIC, CATALOG_TOPIC) if with_topics else (GROUPS_TOPIC,))
     if is_served(data_dir):
         for path in chosen:
             yield _replay_sealed(path, at)
@@ -131,6 +140,22 @@ def empty_shard() -> GroupShard:
     return GroupShard(config=Config(), registry=SnapshotRegistry(), timer=nothing, clock=nothing, new_id=_no_id)
 
 
+def replay_catalog(batches: Iterable[bytes], upto: int | None = None) -> CatalogShard:
+    """The same for the topics."""
+    shard = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=_NoTime(), new_topic_id=_no_id)
+    replay = BatchReplay(CLUSTER_METADATA_SERDE, shard).replay
+    for batch in batches:
+        replay(batch, LATEST if upto is None else upto)
+    return shard
+
+
+def digest_of(shard: GroupShard) -> StateDigest:
+    """What a shard's groups come to."""
+    found = shard.digest(LATEST, LATEST)
+    assert found is not None
+    return found
+
+
 def groups_of(shard: GroupShard) -> list[Group]:
     """Everything a shard's hard state says, by group id."""
     groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.by_group}
@@ -144,15 +169,20 @@ def groups_of(shard: GroupShard) -> list[Group]:
         for (topic, partition), found in sorted(offsets.items()):
             position = (topic, partition, found.committed_offset, found.leader_epoch)
             groups[group_id].offsets.append(Offset(*position, found.metadata, found.commit_timestamp_ms))
+    for group_id, digest in digest_of(shard).groups.items():
+        # A group of which there are open transactions only is not one yet.
+        if group_id in groups:
+            groups[group_id].digest = digest
     return [groups[group_id] for group_id in sorted(groups)]
 
 
-def _choose(data_dir: Path, shards: Sequence[str]) -> list[Path]:
-    found = {path.name: path for path in shard_directories(data_dir) if path.name.rpartition("-")[0] == GROUPS_TOPIC}
+def _choose(data_dir: Path, shards: Sequence[str], topics: Sequence[str]) -> list[Path]:
+    kinds = (GROUPS_TOPIC, CATALOG_TOPIC)
+    found = {path.name: path for path in shard_directories(data_dir) if path.name.rpartition("-")[0] in kinds}
     for name in shards:
         if name not in found:
             raise CannotRun(f"{data_dir} has no shard {name}; shards are named like {GROUPS_TOPIC}-7")
-    return [found[name] for name in shards] if shards else list(found.values())
+    return [found[name] for name in shards or found if shards or name.rpartition("-")[0] in topics]
 
 
 def _replay_sealed(shard_dir: Path, at: int | None) -> ShardState:
@@ -175,10 +205,14 @@ def _batches(source: Source) -> Iterator[bytes]:
 
 def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, *, is_whole: bool) -> ShardState:
     try:
+        if shard_dir.name.rpartition("-")[0] == CATALOG_TOPIC:
+            catalog = replay_catalog(batches, upto)
+            topics = {topic.name: topic.partitions for topic in catalog.all_topics(LATEST)}
+            return ShardState(shard_dir.name, upto, is_whole, [], topics, catalog.digest(LATEST)[1])
         shard = replay_batches(batches, upto)
     except DecodeError as error:
         raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
-    return ShardState(shard_dir.name, upto, is_whole, groups_of(shard))
+    return ShardState(shard_dir.name, upto, is_whole, groups_of(shard), digest=digest_of(shard).digest)
 
 
 def _member(protocol_type: str | None, member: Any) -> Member:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ from coordinator_server.server.cluster.nodes import GROUP_TOPIC, Endpoint, Nodes
 from coordinator_server.server.cluster.operations import DECLARE_TOPICS
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.control import ControlSocket
+from coordinator_server.server.digest import answer_digest
 from coordinator_server.server.dispatch import Dispatcher, LoggedReply
 from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import Node
@@ -116,7 +118,9 @@ class Daemon:
         )
         dispatcher = Dispatcher(served_apis(self._node), _reply_type(), has_provenance=config.log_provenance)
         self._listener = Listener(self._loop, config, dispatcher)
-        self._control = ControlSocket(data_dir, {"seal": self._seal})
+        self._control = ControlSocket(
+            data_dir, {"seal": self._seal, "digest": partial(answer_digest, self._groups, self._catalog)}
+        )
 
     async def start(self, host: str, port: int) -> Ready:
         """Bind, load, and only then accept. Raises StartError and LogError; ``stop`` is owed then, too."""

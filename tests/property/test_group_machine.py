@@ -1,6 +1,6 @@
 """Random members, requests, time and log failures against a GroupShard; what must hold after every step, in words:
 
-- hard state is what a replay of the log gives: of all that is written, and, as of the committed offset, of all that is durable
+- hard state is what a replay of the log gives: of all that is written, and, as of the committed offset, of all that is durable, digests included
 - a living group is sound: its leader is a member, its counters are right, it waits for something that will come
 - at most one member of a generation is told to assign, and generations go up
 - an answered SyncGroup carries exactly what that generation's record says, now and later
@@ -22,7 +22,7 @@ from coordinator_server.group import expiry
 from coordinator_server.group.classic_group import ClassicGroup
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
-from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest
@@ -241,6 +241,10 @@ class GroupMachine(RuleBasedStateMachine):
             } == {position: each.committed_offset for position, each in offsets.items()}
         listed = {row.group_id for row in log.shard.list_groups(log.committed_offset, [], [])}
         assert listed == set(hard_state(again))
+        found, expected = log.shard.digest(log.committed_offset, LATEST), again.digest(LATEST, LATEST)
+        assert found is not None
+        assert expected is not None
+        assert found[1:] == expected[1:]
 
     @invariant()
     def groups_are_sound(self) -> None:

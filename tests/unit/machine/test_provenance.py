@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,3 +121,10 @@ def test_what_a_later_version_adds_is_passed_over() -> None:
     )
 
     assert read_provenance(headers) == Provenance("9999/x", client_id="\ufffd", reasons=(Reason("new-reason"),))
+
+
+def test_every_reason_is_documented() -> None:
+    """Who reads the log finds out what it means."""
+    page = (Path(__file__).parents[3] / "docs" / "log-format.md").read_text()
+
+    assert [why for why in Why if f"| `{why}` |" not in page] == []

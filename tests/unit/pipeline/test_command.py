@@ -119,7 +119,25 @@ def test_replay_json_at_an_offset(capsys: pytest.CaptureFixture[str], data_dir: 
 
     assert before == after
     assert [state["shard"] for state in json.loads(after[1])] == ["__consumer_offsets-0", "__consumer_offsets-1"]
-    assert json.loads(past[1]) == [{"shard": "__consumer_offsets-1", "seen_to": 0, "is_whole": True, "groups": []}]
+    [past_state] = json.loads(past[1])
+    assert (past_state["shard"], past_state["seen_to"], past_state["is_whole"]) == ("__consumer_offsets-1", 0, True)
+    assert (past_state["groups"], past_state["digest"]) == ([], "0" * 32)
+
+
+def test_replay_prints_digests(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
+    """A line for each shard and each of its groups, the same after compaction."""
+    code, out, err = run(capsys, "replay", "--data-dir", data_dir, "--digest")
+    states = json.loads(run(capsys, "replay", "--data-dir", data_dir, "--json")[1])
+    compact(capsys, data_dir)
+
+    assert (code, err) == (0, "")
+    lines = []
+    for state in states:
+        lines.append(f"{state['digest']}  {state['shard']}, before offset {state['seen_to']}")
+        lines += [f"{group['digest']}    group {group['group_id']}" for group in state["groups"]]
+    assert out.splitlines() == lines
+    assert len(set(out.split())) > len(states) * 3
+    assert run(capsys, "replay", "--data-dir", data_dir, "--digest") == (0, out, "")
 
 
 def test_replay_of_a_shard_that_is_not_there(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:

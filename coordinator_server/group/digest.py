@@ -1,0 +1,105 @@
+"""The digest of each group's hard state and of all groups of a shard, as of the high watermark.
+
+A group's digest is the sum over its items: its GroupMetadata record, at version 3, its offsets, and those of open transactions. A shard's digest is the
+sum over its groups.
+
+Nothing is kept, and writes cost nothing, until somebody asks for the first time: then every group is hashed, some at a time. From then on each batch that
+becomes durable tells which containers it changed, and the next question hashes those groups anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from coordinator_server.group.groups import Groups
+from coordinator_server.machine.digest import digest_text, item_digest
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.offsets.digest import offsets_digest
+from protocol.codec import encoder
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
+
+_KEY_TYPE = b"\0\2"
+_VALUE_VERSION = 3
+
+
+class StateDigest(NamedTuple):
+    """What a shard's groups come to after the records before ``offset``. ``groups`` are those that have any state."""
+
+    offset: int
+    digest: str
+    groups: dict[str, str]
+
+
+def metadata_digest(group_id: str, metadata: GroupMetadataValue) -> int:
+    """The hash of a group's GroupMetadata record."""
+    key, value = bytearray(_KEY_TYPE), bytearray()
+    encoder(GroupMetadataKey, 0)(GroupMetadataKey(group_id), key)
+    encoder(GroupMetadataValue, _VALUE_VERSION)(metadata, value)
+    return item_digest(bytes(key), bytes(value))
+
+
+def group_digest(groups: Groups, group_id: str, committed_offset: int) -> tuple[int, int]:
+    """The sum over a group's items as of ``committed_offset``, and how many there are."""
+    total = count = 0
+    stored = groups.stored.get_at(group_id, committed_offset)
+    if stored is not None:
+        total, count = metadata_digest(group_id, stored.value), 1
+    offsets = groups.offsets.of_group_at(group_id, committed_offset)
+    parts = [] if offsets is None else [offsets_digest(group_id, offsets.items_at(committed_offset))]
+    for producer_id, pending in groups.pending.of_group_at(group_id, committed_offset):
+        parts.append(offsets_digest(group_id, pending.items_at(committed_offset), producer_id))
+    return total + sum(part for part, _ in parts), count + sum(items for _, items in parts)
+
+
+class GroupDigests:
+    """Keeps the digests of one shard's groups up to date, from question to question."""
+
+    __slots__ = ("_changed", "_groups", "_is_asked", "_known", "_owners", "_registry", "_total")
+
+    def __init__(self, groups: Groups, registry: SnapshotRegistry) -> None:
+        self._groups = groups
+        self._registry = registry
+        self._is_asked = False
+        # Groups whose durable state is not the one that was hashed, if they were hashed at all.
+        self._changed: set[str] = set()
+        # By group: its digest, and the containers that were read for it.
+        self._known: dict[str, tuple[int, Sequence[object]]] = {}
+        self._owners: dict[object, str] = {}
+        self._total = 0
+
+    def ask(self, committed_offset: int, max_items: int) -> StateDigest | None:
+        """The digests as of the high watermark; None after about ``max_items`` items, when there is more to hash: ask again."""
+        if not self._is_asked:
+            self._is_asked = True
+            self._changed.update(self._groups.ids_at(committed_offset))
+            self._registry.on_committed = self._note
+        changed = self._changed
+        while changed:
+            if max_items <= 0:
+                return None
+            max_items -= self._hash(changed.pop(), committed_offset)
+        groups = {group_id: digest_text(digest) for group_id, (digest, _) in self._known.items()}
+        return StateDigest(committed_offset, digest_text(self._total), groups)
+
+    def _note(self, changes: Mapping[Any, Mapping[Any, Any]]) -> None:
+        tables = {id(table) for table in self._groups.tables}
+        for container, keys in changes.items():
+            if id(container) in tables:
+                self._changed.update(keys)
+            elif container in self._owners:
+                self._changed.add(self._owners[container])
+
+    def _hash(self, group_id: str, committed_offset: int) -> int:
+        groups = self._groups
+        before, containers = self._known.pop(group_id, (0, ()))
+        for container in containers:
+            self._owners.pop(container, None)
+        digest, count = group_digest(groups, group_id, committed_offset)
+        self._total += digest - before
+        tables = groups.offsets.by_group, groups.pending.by_group
+        containers = [found for table in tables if (found := table.get_at(group_id, committed_offset)) is not None]
+        if count:
+            self._known[group_id] = digest, containers
+            self._owners.update(dict.fromkeys(containers, group_id))
+        return count + 1

@@ -1,0 +1,55 @@
+"""The part of a group's digest that its committed offsets make.
+
+The key of an item is the OffsetCommit record's key, the value that record's value at version 4 and the expiry time (int64), which version 4 has no
+room for. Where in the log the record stands does not count: a log that was copied or imported says the same. The key of an offset in an open
+transaction has the producer's id (int64) behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from struct import Struct as Layout
+from typing import Final
+
+from coordinator_server.machine.digest import item_digest
+from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
+from protocol.codec import encoder
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+
+_KEY_TYPE: Final = b"\0\1"
+_VALUE_VERSION: Final = 4
+_PARTITION: Final = Layout(">i")
+_EXPIRY: Final = Layout(">q")
+_PRODUCER: Final = Layout(">q")
+
+
+def offsets_digest(
+    group_id: str, offsets: Iterable[tuple[TopicPartition, OffsetAndMetadata]], producer_id: int | None = None
+) -> tuple[int, int]:
+    """The sum over the offsets of a group, or over those that a producer's open transaction has of it, and how many there were."""
+    behind_key = b"" if producer_id is None else _PRODUCER.pack(producer_id)
+    encode_value = encoder(OffsetCommitValue, _VALUE_VERSION)
+    before_partition: dict[str, bytes] = {}
+    total = count = 0
+    for (topic, partition), found in offsets:
+        prefix = before_partition.get(topic)
+        if prefix is None:
+            prefix = before_partition[topic] = _key(group_id, topic)
+        value = bytearray()
+        encode_value(
+            OffsetCommitValue(
+                found.committed_offset, found.leader_epoch, found.metadata, found.commit_timestamp_ms, topic_id=found.topic_id
+            ),
+            value,
+        )
+        value += _EXPIRY.pack(found.expire_timestamp_ms)
+        total += item_digest(prefix + _PARTITION.pack(partition) + behind_key, bytes(value))
+        count += 1
+    return total, count
+
+
+def _key(group_id: str, topic: str) -> bytes:
+    """The bytes of a key that stand before the partition."""
+    key = bytearray(_KEY_TYPE)
+    encoder(OffsetCommitKey, 0)(OffsetCommitKey(group_id, topic), key)
+    return bytes(key[: -_PARTITION.size])

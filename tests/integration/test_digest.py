@@ -1,0 +1,98 @@
+"""What a running server says of its state is what its directory says once it is gone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.error_codes import ErrorCode
+from tests.support.asking import commit_alone, make_topic
+from tests.support.client import Client
+from tests.support.control import ask_control
+from tests.support.members import form_group
+from tests.support.server import ROOT, Server
+
+Digests = dict[str, tuple[int, str, dict[str, str]]]
+CATALOG = "__cluster_metadata-0"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with Server(tmp_path, {"topics": "orders:6"}) as server:
+        yield server
+
+
+def told(server: Server) -> Digests:
+    """By the running server."""
+    answer = ask_control(server.data_dir, op="digest", groups=True)
+    assert (answer["ok"], answer["format"]) == (True, 1)
+    return {name: (shard["offset"], shard["digest"], shard.get("groups", {})) for name, shard in answer["shards"].items()}
+
+
+def run(server: Server, command: str, *options: str) -> Any:
+    words = [sys.executable, "-m", "coordinator_server", command, "--data-dir", str(server.data_dir), "--json", *options]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def replayed(server: Server) -> Digests:
+    """By its directory."""
+    return {
+        state["shard"]: (state["seen_to"], state["digest"], {group["group_id"]: group["digest"] for group in state["groups"]})
+        for state in run(server, "replay", "--digest")
+    }
+
+
+def commit(server: Server, offset: int, *groups: str) -> None:
+    with Client(server.address) as client:
+        for group in groups:
+            assert commit_alone(client, group, "orders", {0: offset, 1: offset}) == {0: ErrorCode.NONE, 1: ErrorCode.NONE}
+
+
+def shard_of(group_id: str) -> str:
+    return f"__consumer_offsets-{partition_for(group_id, 50)}"
+
+
+def test_live_replayed_compacted_and_started_again(server: Server) -> None:
+    """Members, generations, offsets and topics; kept up while it runs, with the log whole, and as a layer with a tail."""
+    form_group(server.address, "workers", 2, session_timeout_ms=600_000)
+    commit(server, 1, "a", "b", "c")
+    first = told(server)
+    commit(server, 2, "b")
+    with Client(server.address) as client:
+        make_topic(client, "payments", 3)
+    second = told(server)
+
+    assert {name for name in second if first[name] != second[name]} == {shard_of("b"), CATALOG}
+    assert {group for _, _, groups in second.values() for group in groups} == {"workers", "a", "b", "c"}
+    assert len(second) == 51
+    assert server.stop() == 0
+    assert replayed(server) == {name: second[name] for name in second if (server.data_dir / name).exists()}
+    assert all(second[name] == (0, "0" * 32, {}) for name in second if not (server.data_dir / name).exists())
+    run(server, "compact", "--engine", "python")
+    server.start()
+    commit(server, 3, "c")
+    third = told(server)
+    server.kill()
+    assert {name for name in third if second[name][1] != third[name][1]} == {shard_of("c")}
+    assert replayed(server) == {name: third[name] for name in third if (server.data_dir / name).exists()}
+
+
+def test_shards_are_asked_by_name(server: Server) -> None:
+    """Groups only where they are asked for; a shard that is not there is told as such."""
+    commit(server, 1, "a")
+    answer = ask_control(server.data_dir, op="digest", shards=[shard_of("a")])
+    unknown = ask_control(server.data_dir, op="digest", shards=["__consumer_offsets-99"])
+
+    assert answer["shards"].keys() == {shard_of("a")}
+    assert answer["shards"][shard_of("a")].keys() == {"offset", "digest"}
+    assert not unknown["ok"]
+    assert "no shard __consumer_offsets-99 here" in unknown["error"]

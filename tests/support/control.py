@@ -1,0 +1,23 @@
+"""Questions to a running server through its control socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+
+def ask_control(data_dir: Path, **request: object) -> Any:
+    """One question and its answer."""
+    directory = os.open(data_dir, os.O_RDONLY)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(30)
+            connection.connect(f"/proc/self/fd/{directory}/control.sock")
+            connection.sendall(json.dumps(request).encode() + b"\n")
+            with connection.makefile("rb") as lines:
+                return json.loads(lines.readline())
+    finally:
+        os.close(directory)
