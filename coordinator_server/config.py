@@ -13,6 +13,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+MAX_LOOPS = 64
+LAST_PORT = 65535
+
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Millis = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -28,7 +31,10 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     # Who this server is, and where clients find it.
     node_id: Count = 1
     # host:port for clients when it is not the address they connected to (behind NAT, in containers). Kafka's listener prefix is accepted.
+    # With several loops it is the first one's; the others have the ports after it.
     advertised_listeners: str = ""
+    # Ours: how many processes serve, each with its own event loop, share of the groups, node id and port, counted from the first one's.
+    loops: Annotated[int, Meta(ge=1, le=MAX_LOOPS)] | Literal["auto"] = 1
 
     # Topics: virtual ones, so that clients have something to subscribe to.
     auto_create_topics_enable: bool = True
@@ -89,6 +95,7 @@ def load(properties: Mapping[str, str]) -> Config:
             raise ConfigError(f"{name}={value}: {str(wrong).partition(' - at ')[0]}") from None
     config = msgspec.convert(dict(properties), Config, strict=False)
     declared_topics(config)
+    loop_count(config)
     advertised_address(config)
     return config
 
@@ -128,4 +135,26 @@ def advertised_address(config: Config) -> tuple[str, int] | None:
     host, colon, port = text.rpartition("://")[2].rpartition(":")
     if not colon or not host or not port.isdecimal() or "," in text:
         raise ConfigError(f"advertised.listeners={text}: one host:port, such as PLAINTEXT://coordinator.example:9092")
+    last = int(port) + loop_count(config) - 1
+    if last > LAST_PORT:
+        raise ConfigError(
+            f"advertised.listeners={text}: {loop_count(config)} loops end at port {last}, and {LAST_PORT} is the last one"
+        )
     return host.strip("[]"), int(port)
+
+
+def loop_count(config: Config, cores: int = 1) -> int:
+    """The ``loops`` property as a number; ``auto`` is a loop for each core that there is. Raises ConfigError."""
+    partitions = config.offsets_topic_num_partitions
+    if config.loops == "auto":
+        return min(cores, MAX_LOOPS, partitions)
+    if config.loops > partitions:
+        raise ConfigError(f"loops={config.loops}: offsets.topic.num.partitions={partitions} has no shard for each of them")
+    return config.loops
+
+
+def with_loops(config: Config, cores: int) -> Config:
+    """The same with a number for ``loops``. Raises ConfigError."""
+    config = msgspec.structs.replace(config, loops=loop_count(config, cores))
+    advertised_address(config)
+    return config

@@ -22,7 +22,6 @@ COMMANDS = {
     "serve": ("serve", "run the coordinator"),
     "compact": ("compact", "compact the log into layers"),
     "replay": ("replay", "print the state that the log holds"),
-    "log": ("log", "check a data directory, and save what is whole of a damaged one"),
     "config": ("show_config", "list all properties and their values"),
 }
 

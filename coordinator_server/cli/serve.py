@@ -1,7 +1,8 @@
 """Run the coordinator until SIGTERM or SIGINT.
 
 Prints one line on stdout when it answers; logs go to stderr. An acknowledged commit is on disk. Stopping answers what is
-owed first; kill -9 loses nothing that was acknowledged.
+owed first; kill -9 loses nothing that was acknowledged. With --loops, groups are spread over that many processes: one that
+dies is started again, and all of them end together.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from pathlib import Path
 import structlog
 
 from coordinator_server.cli.complaint import complain
-from coordinator_server.config import Config, ConfigError, load, parse_overrides
+from coordinator_server.config import Config, ConfigError, load, loop_count, parse_overrides, with_loops
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import LEVELS, configure
+from coordinator_server.server.errors import StartError
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +31,8 @@ examples:
   coordinator-server serve --listen 0.0.0.0:9092 --data-dir /var/lib/coordinator-server \\
       --override topics=orders:6,payments:3 --override group.initial.rebalance.delay.ms=0
   coordinator-server serve --listen 127.0.0.1:0 --data-dir "$(mktemp -d)"      # a free port, for tests
+
+  coordinator-server serve --loops auto --data-dir ./data                        # a loop per core, on 9092, 9093, …
 
 properties have Kafka's names and defaults; 'coordinator-server config' lists them.
 """
@@ -45,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data-dir", type=Path, required=True, metavar="DIR", help="where the log lives; made when it is not there"
     )
+    parser.add_argument(
+        "--loops",
+        metavar="N",
+        help="how many processes serve, on the port of --listen and those after it; auto: one per core (1; or the property loops)",
+    )
     parser.add_argument("--override", action="append", default=[], metavar="NAME=VALUE", help="a property; repeat for more")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="(%(default)s)")
     parser.add_argument(
@@ -57,13 +66,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve; returns the exit code."""
-    # Only this command needs the loop, and start-up time is a feature.
-    import uvloop
-
-    config = load(parse_overrides(options.override))
+    properties = parse_overrides(options.override)
+    if options.loops is not None:
+        properties["loops"] = options.loops
+    config = with_loops(load(properties), len(os.sched_getaffinity(0)))
     host, port = parse_address(options.listen)
     configure(options.log_level, options.log_format)
-    return uvloop.run(_serve(config, host, port, options.data_dir))
+    if loop_count(config) == 1:
+        # Only this command needs the loop, and start-up time is a feature.
+        import uvloop
+
+        return uvloop.run(_serve(config, host, port, options.data_dir))
+    return asyncio.run(_supervise(config, host, port, options))
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -75,23 +89,20 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
-    from coordinator_server.server.daemon import Daemon, StartError
+    from coordinator_server.server.daemon import Daemon
 
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+    stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     # A load makes millions of objects and no garbage.
     gc.disable()
-    daemon = Daemon(config, data_dir, _die)
+    daemon = Daemon(config, data_dir, die)
     try:
         ready = await daemon.start(host, port)
     except (StartError, LogError) as failure:
         await daemon.stop()
         return complain(failure, 1)
-    address = f"{f'[{ready.endpoint.host}]' if ':' in ready.endpoint.host else ready.endpoint.host}:{ready.endpoint.port}"
+    address = _address(*ready.endpoint)
     print(f"coordinator-server ready on {address} (cluster {ready.cluster_id}, data {data_dir})", flush=True)
-    _calm_the_collector()
+    calm_the_collector()
     log.info("serving", address=address, data_dir=str(data_dir), node_id=config.node_id)
     await stopping.wait()
     log.info("stopping")
@@ -100,7 +111,49 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     return 0
 
 
-def _calm_the_collector() -> None:
+async def _supervise(config: Config, host: str, port: int, options: argparse.Namespace) -> int:
+    from coordinator_server.server.supervisor import Logs, Supervisor
+
+    stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
+    supervisor = Supervisor(config, options.data_dir, loop_count(config), Logs(options.log_level, options.log_format))
+    try:
+        meta = await supervisor.start(host, port)
+    except (StartError, LogError, OSError) as failure:
+        await supervisor.stop()
+        return complain(failure, 1)
+    if await _first(supervisor.ready, supervisor.failed, stopping) is supervisor.ready:
+        addresses = ",".join(_address(host, each) for each in supervisor.ports)
+        print(f"coordinator-server ready on {addresses} (cluster {meta.cluster_id}, data {options.data_dir})", flush=True)
+        log.info("serving", address=addresses, data_dir=str(options.data_dir), node_id=config.node_id)
+    if await _first(supervisor.failed, stopping) is stopping:
+        log.info("stopping")
+    code = await supervisor.stop()
+    log.info("stopped", exit_code=code)
+    return code
+
+
+async def _first(*events: asyncio.Event) -> asyncio.Event:
+    """The first of the events that is set, or has been."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for wait in waits:
+        wait.cancel()
+    return next(event for event in events if event.is_set())
+
+
+def _address(host: str, port: int) -> str:
+    return f"{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def stop_signals(*numbers: signal.Signals) -> asyncio.Event:
+    """An event that the signals set."""
+    stopping = asyncio.Event()
+    for number in numbers:
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    return stopping
+
+
+def calm_the_collector() -> None:
     """What was loaded stays: it need not be looked at again. Requests make little that refers to itself, so full rounds may be rare."""
     gc.collect()
     gc.freeze()
@@ -108,7 +161,7 @@ def _calm_the_collector() -> None:
     gc.enable()
 
 
-def _die(failure: LogError) -> None:
+def die(failure: LogError) -> None:
     """A sync failed: what is on disk is unknown, so nobody may be answered any more, and only a recovery can tell."""
     log.error("log-failed", why=str(failure), action="the process ends; look at the disk, then start again: the log is recovered")
     sys.stderr.flush()

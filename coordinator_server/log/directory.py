@@ -19,7 +19,7 @@ from coordinator_server.log.frames import ShardEnd
 from coordinator_server.log.journal import FIRST_BYTES, Found, Journal
 from coordinator_server.log.meta import Meta, open_meta
 from coordinator_server.log.recovery import JOURNALS, Recovered, journal_dir, recover
-from coordinator_server.log.storage import Lock, Storage, make_dir_durably
+from coordinator_server.log.storage import InheritedLock, Lock, Storage, make_dir_durably
 from coordinator_server.log.store import ShardId
 
 # The loops of a supervisor that was killed die with it, and hold the lock until then.
@@ -30,7 +30,7 @@ _LOOK_AGAIN_S: Final = 0.02
 class Taken(NamedTuple):
     """A directory that this process may use until it closes the lock."""
 
-    lock: Lock
+    lock: InheritedLock
     meta: Meta
 
 
@@ -39,7 +39,7 @@ def take(storage: Storage, data_dir: str, *, node_id: int, offsets_topic_num_par
 
     LockedLog: another process has the directory. LogError: it was made for another configuration. Unavailable: the operating system refuses.
     """
-    lock: Lock | None = None
+    lock: InheritedLock | None = None
     try:
         make_dir_durably(storage, data_dir)
         lock = _lock(storage, f"{data_dir}/.lock")
@@ -89,7 +89,7 @@ def _ends(recovered: Recovered) -> list[ShardEnd]:
     )
 
 
-def _lock(storage: Storage, path: str) -> Lock:
+def _lock(storage: Storage, path: str) -> InheritedLock:
     deadline = time.monotonic() + ORPHANS_S
     while True:
         try:

@@ -51,11 +51,6 @@ def read_meta(storage: Storage, data_dir: str) -> Meta:
     return _decode(path, read_file(storage, path))
 
 
-def write_meta(storage: Storage, data_dir: str, meta: Meta) -> None:
-    """Give a new directory an identity."""
-    replace_file(storage, f"{data_dir}/{NAME}", _encode(meta))
-
-
 def _encode(meta: Meta) -> bytes:
     lines = (
         f"version={FORMAT}",

@@ -58,6 +58,12 @@ class Lock(Protocol):
         """Let go."""
 
 
+class InheritedLock(Lock, Protocol):
+    """A lock that is held, too, by every process that has inherited its descriptor."""
+
+    def fileno(self) -> int: ...
+
+
 class Storage(Protocol):
     """A file system."""
 
@@ -83,7 +89,7 @@ class Storage(Protocol):
     def remove_dir(self, path: str, /) -> None:
         """Remove an empty directory."""
 
-    def lock(self, path: str, /) -> Lock:
+    def lock(self, path: str, /) -> InheritedLock:
         """Take the lock file; LockedLog names the process that has it."""
 
     def share(self, path: str, /) -> Lock:
@@ -181,7 +187,7 @@ class LocalStorage:
     def remove_dir(self, path: str, /) -> None:
         os.rmdir(path)
 
-    def lock(self, path: str, /) -> Lock:
+    def lock(self, path: str, /) -> InheritedLock:
         return LocalLock(path)
 
     def share(self, path: str, /) -> Lock:
@@ -260,6 +266,9 @@ class LocalLock:
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
 
+    def fileno(self) -> int:
+        return self._fd
+
     def close(self) -> None:
         fd, self._fd = self._fd, -1
         if fd >= 0:
@@ -290,25 +299,6 @@ class LocalHold:
     def __del__(self) -> None:
         # A reader that was not read to its end, or never begun, goes without a word.
         self.close()
-
-
-def holder(path: str) -> str | None:
-    """The process that has the lock file; None when nobody has. Nothing is changed."""
-    try:
-        fd = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _pid_in(fd)
-    finally:
-        os.close(fd)
-    return None
-
-
-def _pid_in(fd: int) -> str:
-    return os.pread(fd, 32, 0).decode(errors="replace").strip() or "unknown"
 
 
 def _allocate(fd: int, position: int, length: int) -> bool:

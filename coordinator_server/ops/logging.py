@@ -12,16 +12,22 @@ LogFormat = Literal["auto", "console", "json"]
 LEVELS = ("debug", "info", "warning", "error")
 
 
-def configure(level: str, log_format: LogFormat) -> None:
-    """Set the process's logging up, once."""
+def configure(level: str, log_format: LogFormat, loop: int | None = None) -> None:
+    """Set the process's logging up, once. ``loop`` is said in every line: several loops share one log."""
     is_console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
     renderers: list[structlog.typing.Processor]
     if is_console:
         renderers = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
     else:
         renderers = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+
+    def say_loop(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        event["loop"] = loop
+        return event
+
     structlog.configure(
         processors=[
+            *([] if loop is None else [say_loop]),
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             *renderers,

@@ -2,19 +2,23 @@
 
 One JSON object a line, request and answer: ``{"op": "seal"}`` → ``{"ok": true, "shards": {"__consumer_offsets-7": 1234}}``, or
 ``{"ok": false, "error": "…"}``. The socket is readable and writable for the server's user alone.
+
+With several loops an operation runs in each, and their answers are put together (supervision.py): what differs between loops has to be
+in objects by shard, or in lists; the rest is the same everywhere. A request that names ``shards`` goes to their owners.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import structlog
+
+from coordinator_server.server.unix import place_for_socket
 
 log = structlog.get_logger(__name__)
 
@@ -24,8 +28,12 @@ MAX_LINE_BYTES = 1 << 16
 Operation = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
+class Refusal(Exception):
+    """An operation cannot be run now; the message says why, and what to do."""
+
+
 class ControlSocket:
-    """Serves ``operations`` by name. A Unix socket's path is short; a data directory that is too deep is reached through its descriptor."""
+    """Serves ``operations`` by name."""
 
     def __init__(self, data_dir: Path, operations: Mapping[str, Operation]) -> None:
         self._path = data_dir / SOCKET_NAME
@@ -34,19 +42,9 @@ class ControlSocket:
         self._sessions: set[asyncio.StreamWriter] = set()
 
     async def start(self) -> None:
-        """Listen. The data directory's lock is held, so a socket that is there is a dead server's."""
-        self._path.unlink(missing_ok=True)
-        directory = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            before = os.umask(0o177)
-            try:
-                self._server = await asyncio.start_unix_server(
-                    self._serve, f"/proc/self/fd/{directory}/{SOCKET_NAME}", limit=MAX_LINE_BYTES
-                )
-            finally:
-                os.umask(before)
-        finally:
-            os.close(directory)
+        """Listen."""
+        with place_for_socket(self._path) as path:
+            self._server = await asyncio.start_unix_server(self._serve, path, limit=MAX_LINE_BYTES)
 
     async def stop(self) -> None:
         """Hang up on everybody and remove the socket."""
@@ -73,11 +71,18 @@ class ControlSocket:
             request = msgspec.json.decode(line, type=dict[str, Any])
         except msgspec.DecodeError as bad:
             return {"ok": False, "error": f"not a JSON object on a line: {bad}"}
-        operation = self._operations.get(str(request.get("op")))
-        if operation is None:
-            return {"ok": False, "error": f"unknown op; there are: {', '.join(sorted(self._operations))}"}
-        try:
-            return {"ok": True, **await operation(request)}
-        except Exception as failure:
-            log.exception("control-failed", op=request.get("op"))
-            return {"ok": False, "error": str(failure) or type(failure).__name__}
+        return await run_operation(self._operations, request)
+
+
+async def run_operation(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The answer to one request: what the operation that it names returns, or why there is nothing."""
+    operation = operations.get(str(request.get("op")))
+    if operation is None:
+        return {"ok": False, "error": f"unknown op; there are: {', '.join(sorted(operations))}"}
+    try:
+        return {"ok": True, **await operation(request)}
+    except Refusal as refused:
+        return {"ok": False, "error": str(refused)}
+    except Exception as failure:
+        log.exception("control-failed", op=request.get("op"))
+        return {"ok": False, "error": str(failure) or type(failure).__name__}

@@ -1,11 +1,16 @@
-"""The whole server on one loop: opens the log, loads every shard, listens; and undoes that in reverse order."""
+"""One loop's server: opens its log, loads its shards, listens; and undoes that in reverse order.
+
+Alone it is the whole server. As one of several it has a Place among them: the supervisor has taken the data directory and bound the
+sockets, shards are spread, and the catalog is loop 0's; the others follow it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +23,7 @@ from coordinator_server.config import Config, advertised_address, declared_topic
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.recovery import Share
 from coordinator_server.log.retention import History, Removed, Retention
 from coordinator_server.log.store import ShardId
 from coordinator_server.log.writer import Sync
@@ -30,12 +36,15 @@ from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.cluster import catalog
 from coordinator_server.server.cluster.catalog import OwnCatalog
-from coordinator_server.server.cluster.nodes import GROUP_TOPIC, Endpoint, Nodes
+from coordinator_server.server.cluster.followed import FollowedCatalog
+from coordinator_server.server.cluster.nodes import CONTROLLER, GROUP_TOPIC, Endpoint, Nodes
 from coordinator_server.server.cluster.operations import DECLARE_TOPICS
+from coordinator_server.server.cluster.tail import TailClient, TailServer
 from coordinator_server.server.connection import PendingReply
-from coordinator_server.server.control import ControlSocket
+from coordinator_server.server.control import ControlSocket, Operation
 from coordinator_server.server.digest import answer_digest
 from coordinator_server.server.dispatch import Dispatcher, LoggedReply
+from coordinator_server.server.errors import StartError
 from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import Node
 from coordinator_server.server.table import served_apis
@@ -51,10 +60,6 @@ FIRST_EPOCH = 1
 PROGRESS_SECONDS = 2.0
 
 
-class StartError(Exception):
-    """The server cannot start; the message says what to do."""
-
-
 class Ready(NamedTuple):
     """A server that answers."""
 
@@ -62,26 +67,33 @@ class Ready(NamedTuple):
     cluster_id: str
 
 
-class Daemon:
-    """One server process. ``start`` and ``stop`` are called on its loop; ``fatal`` when the log cannot be trusted any more."""
+class Place(NamedTuple):
+    """Which of a server's loops this is: ``loop`` of those that listen on ``ports``. ``serving`` are those that do so already."""
 
-    def __init__(self, config: Config, data_dir: Path, fatal: Callable[[LogError], None]) -> None:
+    loop: int
+    ports: tuple[int, ...]
+    serving: tuple[int, ...] = ()
+
+
+class Daemon:
+    """One server process. ``start`` and ``stop`` are called on its loop; ``fatal`` when the log cannot be trusted any more.
+
+    One of several loops is given its ``place``; then ``adopt``, ``load`` and ``serve`` are called in the stead of ``start``.
+    """
+
+    def __init__(self, config: Config, data_dir: Path, fatal: Callable[[LogError], None], place: Place | None = None) -> None:
         self._config = config
+        self._place = place
         self._data_dir = data_dir
         self._loop = asyncio.get_running_loop()
         self._clock = SystemClock()
         self._timers = TimerQueue()
         self._loop_timers = LoopTimers(self._loop, self._timers, self._clock)
-        self._store = LocalLogStore.open(
-            str(data_dir),
-            post=self._post,
-            node_id=config.node_id,
-            offsets_topic_num_partitions=config.offsets_topic_num_partitions,
-            segment_bytes=config.offsets_topic_segment_bytes,
-            roll_ms=config.log_roll_ms,
-            journal_bytes=config.log_journal_bytes,
-            sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
-        )
+        advertised = advertised_address(config)
+        nodes = Nodes(config.node_id, advertised=Endpoint(*advertised) if advertised else None)
+        self._nodes = nodes if place is None else nodes._replace(ports=place.ports, loop=place.loop)
+        self._fatal = fatal
+        self._store = self._open_store()
         history = History(config.log_history_retention_ms, config.log_history_retention_bytes)
         self._retention = Retention(self._store, history, _say_removed, check_ms=config.log_retention_check_interval_ms)
         self._flusher = Flusher(self._store, self._loop.call_soon, fatal)
@@ -105,8 +117,8 @@ class Daemon:
         self._catalog = CoordinatorRuntime(
             CATALOG_TOPIC, CLUSTER_METADATA_SERDE, self._build_catalog, services, max_batch_bytes=batch_bytes
         )
-        advertised = advertised_address(config)
-        self._topics = OwnCatalog(self._catalog, self._store, self._loop.call_later)
+        self._tail: TailServer | TailClient | None = None
+        self._topics = self._make_catalog()
         self._node = Node(
             config,
             self._store.meta.cluster_id,
@@ -114,13 +126,16 @@ class Daemon:
             self._groups,
             self._topics,
             ShardTimers(self._timers, self._clock, _run),
-            Nodes(config.node_id, advertised=Endpoint(*advertised) if advertised else None),
+            self._nodes,
         )
         dispatcher = Dispatcher(served_apis(self._node), _reply_type(), has_provenance=config.log_provenance)
         self._listener = Listener(self._loop, config, dispatcher)
-        self._control = ControlSocket(
-            data_dir, {"seal": self._seal, "digest": partial(answer_digest, self._groups, self._catalog)}
-        )
+        # What ``control.sock`` can be asked for. With several loops the supervisor listens there, and asks all of them.
+        self.operations: dict[str, Operation] = {
+            "seal": self._seal,
+            "digest": partial(answer_digest, self._groups, self._catalog),
+        }
+        self._control = ControlSocket(data_dir, self.operations) if place is None else None
 
     async def start(self, host: str, port: int) -> Ready:
         """Bind, load, and only then accept. Raises StartError and LogError; ``stop`` is owed then, too."""
@@ -131,27 +146,79 @@ class Daemon:
             raise StartError(
                 f"cannot listen on {host}:{port}: {reason}; is another server there? --listen takes another"
             ) from None
+        await self.load()
+        await self.serve()
+        return Ready(endpoint, self._store.meta.cluster_id)
+
+    async def adopt(self, sockets: Sequence[socket.socket]) -> None:
+        """Take sockets that are bound, instead of binding any."""
+        await self._listener.adopt(sockets)
+
+    async def load(self) -> None:
+        """Know everything that the log says. Raises StartError and LogError; ``stop`` is owed then, too."""
         self._loop_timers.start()
         await self._load()
-        await self._declare_topics()
-        await self._control.start()
+        if isinstance(self._tail, TailServer):
+            await self._tail.start()
+        if isinstance(self._tail, TailClient):
+            await self._tail.catch_up()
+        else:
+            await self._declare_topics()
+
+    async def serve(self) -> None:
+        """Answer."""
+        if self._control is not None:
+            await self._control.start()
         self._retention.start()
         await self._listener.start()
-        return Ready(endpoint, self._store.meta.cluster_id)
 
     async def stop(self) -> None:
         """Answer what was read, end what is waited for, and leave a log that opens at once."""
         self._listener.stop_reading()
-        await self._control.stop()
+        if self._control is not None:
+            await self._control.stop()
         idle = asyncio.Event()
         self._flusher.when_idle(idle.set)
         await idle.wait()
         self._groups.close()
         self._catalog.close()
         await self._listener.hang_up()
+        if self._tail is not None:
+            await self._tail.stop()
         self._loop_timers.close()
         self._retention.close()
         self._store.close()
+
+    def _open_store(self) -> LocalLogStore:
+        config = self._config
+        settings: dict[str, Any] = {
+            "post": self._post,
+            "segment_bytes": config.offsets_topic_segment_bytes,
+            "roll_ms": config.log_roll_ms,
+            "journal_bytes": config.log_journal_bytes,
+            "sync": Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
+        }
+        if self._place is not None:
+            return LocalLogStore.open_share(self._data_dir, Share(self._place.loop, self._nodes.owns), **settings)
+        partitions = config.offsets_topic_num_partitions
+        return LocalLogStore.open(self._data_dir, node_id=config.node_id, offsets_topic_num_partitions=partitions, **settings)
+
+    def _make_catalog(self) -> OwnCatalog | FollowedCatalog:
+        place, call_later = self._place, self._loop.call_later
+        if place is None:
+            return OwnCatalog(self._catalog, self._store, call_later)
+        if place.loop == CONTROLLER:
+            own = OwnCatalog(self._catalog, self._store, call_later, place.serving)
+            self._tail = TailServer(self._data_dir, own, has_provenance=self._config.log_provenance)
+            return own
+        timers = ShardTimers(self._timers, self._clock, _run)
+        shard = self._build_catalog(partition=catalog.PARTITION, registry=SnapshotRegistry(), timer=timers)
+        followed = FollowedCatalog(place.loop, shard, CLUSTER_METADATA_SERDE, call_later, self._diverged)
+        self._tail = TailClient(self._data_dir, followed)
+        return followed
+
+    def _diverged(self, why: str) -> None:
+        self._fatal(LogError(why))
 
     async def _load(self) -> None:
         """Load every shard, and say how far it is while that takes long."""
@@ -162,9 +229,11 @@ class Daemon:
             loads.append(outcome)
             return outcome.set_result
 
-        self._catalog.load(catalog.PARTITION, FIRST_EPOCH, loaded())
+        if self._nodes.owns(catalog.SHARD):
+            self._catalog.load(catalog.PARTITION, FIRST_EPOCH, loaded())
         for partition in range(self._config.offsets_topic_num_partitions):
-            self._groups.load(partition, FIRST_EPOCH, loaded())
+            if self._nodes.owns(ShardId(GROUP_TOPIC, partition)):
+                self._groups.load(partition, FIRST_EPOCH, loaded())
         started = self._loop.time()
         pending: set[asyncio.Future[ErrorCode]] = set(loads)
         while pending:

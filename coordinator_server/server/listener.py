@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Sequence
 
 import structlog
 
@@ -17,7 +18,7 @@ DRAIN_SECONDS = 2.0
 
 
 class Listener:
-    """One listening socket and its connections."""
+    """Listening sockets and their connections."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, config: Config, dispatch: Dispatch) -> None:
         self._loop = loop
@@ -25,26 +26,33 @@ class Listener:
         self._dispatch = dispatch
         self._connections: set[Connection] = set()
         self._to_write: dict[Connection, None] = {}
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._all_closed = asyncio.Event()
 
     async def bind(self, host: str, port: int) -> tuple[str, int]:
         """Bind without accepting yet; port 0 picks a free one. Returns the real address. Raises OSError."""
-        self._server = await self._loop.create_server(
+        server = await self._loop.create_server(
             self._connection, host, port, backlog=BACKLOG, start_serving=False, family=socket.AF_UNSPEC
         )
-        address: tuple[str, int] = self._server.sockets[0].getsockname()[:2]
+        self._servers.append(server)
+        address: tuple[str, int] = server.sockets[0].getsockname()[:2]
         return address
+
+    async def adopt(self, sockets: Sequence[socket.socket]) -> None:
+        """Take sockets that somebody else has bound, and keeps: who connects while nobody accepts waits."""
+        for each in sockets:
+            server = await self._loop.create_server(self._connection, sock=each, backlog=BACKLOG, start_serving=False)
+            self._servers.append(server)
 
     async def start(self) -> None:
         """Accept connections."""
-        assert self._server is not None
-        await self._server.start_serving()
+        for server in self._servers:
+            await server.start_serving()
 
     def stop_reading(self) -> None:
         """Accept and read no more; what was read is still answered."""
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         for connection in self._connections:
             connection.stop_reading()
 

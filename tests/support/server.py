@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, NoReturn, Self
+from typing import IO, Any, NoReturn, Self
 
 ROOT = Path(__file__).resolve().parents[2]
-READY = re.compile(r"^coordinator-server ready on (?P<host>\S+):(?P<port>\d+) \(cluster (?P<cluster>\S+), data (?P<data>.+)\)$")
+READY = re.compile(r"^coordinator-server ready on (?P<addresses>\S+:\d+) \(cluster (?P<cluster>\S+), data (?P<data>.+)\)$")
 
 # Groups settle at once, and a member that dies is noticed within a second or two.
 QUICK = {
@@ -30,8 +32,10 @@ class ServerDied(AssertionError):
 class Server:
     """One daemon over its restarts. A context manager: leaving it kills what still runs."""
 
-    def __init__(self, directory: Path, overrides: Mapping[str, object] | None = None) -> None:
+    def __init__(self, directory: Path, overrides: Mapping[str, object] | None = None, loops: int = 1) -> None:
         self.data_dir = directory / "data"
+        self.loops = loops
+        self.ports: list[int] = []
         self.overrides = QUICK | dict(overrides or {})
         self.host = "127.0.0.1"
         self.port = 0
@@ -52,14 +56,19 @@ class Server:
 
     @property
     def bootstrap(self) -> str:
-        return f"{self.host}:{self.port}"
+        return ",".join(f"{self.host}:{port}" for port in self.ports)
+
+    @property
+    def addresses(self) -> list[tuple[str, int]]:
+        """Of all loops."""
+        return [(self.host, port) for port in self.ports]
 
     @property
     def pid(self) -> int:
         return self._running().pid
 
     def start(self, within_s: float = 30) -> Self:
-        """Returns when the daemon says that it answers; the port of the first start is kept by the later ones."""
+        """Returns when the daemon says that it answers; the port of the first start is kept by the later ones, unless there are several."""
         assert self._process is None, "it runs already"
         with self._stderr.open("ab") as stderr:
             self._process = subprocess.Popen(self.command(), cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True)
@@ -67,13 +76,17 @@ class Server:
         ready = READY.match(line)
         if ready is None:
             self._fail(f"said {line!r} instead of being ready")
-        self.port, self.cluster_id = int(ready["port"]), ready["cluster"]
+        self.ports = [int(address.rpartition(":")[2]) for address in ready["addresses"].split(",")]
+        self.cluster_id = ready["cluster"]
+        if self.loops == 1:
+            [self.port] = self.ports
         return self
 
     def command(self) -> list[str]:
         listen = ["--listen", f"{self.host}:{self.port}", "--data-dir", str(self.data_dir)]
         overrides = [word for name, value in self.overrides.items() for word in ("--override", f"{name}={value}")]
-        return [sys.executable, "-m", "coordinator_server", "serve", *listen, *overrides]
+        loops = ["--loops", str(self.loops)] if self.loops > 1 else []
+        return [sys.executable, "-m", "coordinator_server", "serve", *listen, *loops, *overrides]
 
     def stop(self, within_s: float = 30) -> int:
         """SIGTERM; the exit code."""
@@ -94,6 +107,14 @@ class Server:
     def run_to_end(self, within_s: float = 30) -> subprocess.CompletedProcess[str]:
         """Start another daemon with the same arguments, and wait until it ends: for starts that must fail."""
         return subprocess.run(self.command(), cwd=ROOT, capture_output=True, text=True, timeout=within_s, check=False)
+
+    def control(self, **request: object) -> dict[str, Any]:
+        """What ``control.sock`` answers."""
+        return ask_control(self.data_dir, request)
+
+    def loop_pids(self) -> list[int]:
+        """Of the loops' processes, in order."""
+        return [each["pid"] for each in self.control(op="loops")["loops"]]
 
     def log(self) -> str:
         """Everything that it wrote to stderr so far, over all starts."""
@@ -135,6 +156,21 @@ class Server:
 
     def _log_end(self) -> str:
         return "\n".join(self.log().splitlines()[-30:])
+
+
+def ask_control(data_dir: Path, request: Mapping[str, object]) -> dict[str, Any]:
+    """One request to ``control.sock``, and the answer."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(30)
+        directory = os.open(data_dir, os.O_RDONLY)
+        try:
+            connection.connect(f"/proc/self/fd/{directory}/control.sock")
+        finally:
+            os.close(directory)
+        connection.sendall(json.dumps(request).encode() + b"\n")
+        with connection.makefile("rb") as lines:
+            answer: dict[str, Any] = json.loads(lines.readline())
+    return answer
 
 
 def _stdout(process: subprocess.Popen[str]) -> IO[str]:

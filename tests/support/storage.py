@@ -335,6 +335,9 @@ class SimulatedLock:
         self._locks = locks
         self._path = path
 
+    def fileno(self) -> int:
+        return -1
+
     def close(self) -> None:
         self._locks.pop(self._path, None)
 

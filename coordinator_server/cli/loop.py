@@ -1,0 +1,148 @@
+"""``python -m coordinator_server.cli.loop FD``: one loop of several, started by the supervisor, which says on that socket what to do.
+
+Not a command: nobody else knows the words. The process dies with its supervisor, whatever way that ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gc
+import os
+import signal
+import socket
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import msgspec
+import structlog
+
+from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.serve import calm_the_collector, die, stop_signals
+from coordinator_server.log.errors import LogError
+from coordinator_server.ops.logging import configure
+from coordinator_server.server.cluster.link import Link
+from coordinator_server.server.control import run_operation
+from coordinator_server.server.daemon import Daemon, Place
+from coordinator_server.server.errors import StartError
+from coordinator_server.server.orders import Ask, Loaded, Order, Serve, Serving, Told, ToLoop
+
+log = structlog.get_logger(__name__)
+
+_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+
+
+def main() -> int:
+    """Be a loop; returns the exit code."""
+    import uvloop
+
+    die_with_parent()
+    # A load makes millions of objects and no garbage.
+    gc.disable()
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    order = _read_order(channel)
+    if order is None or os.getppid() != order.supervisor:
+        # It died before it could take us with it.
+        return 1
+    # A ctrl-C goes to all processes of a terminal; the supervisor is the one who decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    configure(order.log_level, order.log_format, order.loop)
+    try:
+        return uvloop.run(_be(order, channel))
+    except LogError as failure:
+        return complain(failure, 1)
+
+
+async def _be(order: Order, channel: socket.socket) -> int:
+    return await _Loop(order).run(channel)
+
+
+def die_with_parent() -> None:
+    """SIGKILL when the thread that started us ends: the log survives that at any moment, and nobody must serve unsupervised."""
+    prctl = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
+    if prctl is not None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _read_order(channel: socket.socket) -> Order | None:
+    size = _read(channel, 4)
+    data = _read(channel, int.from_bytes(size, "big")) if size else None
+    return msgspec.msgpack.decode(data, type=Order) if data else None
+
+
+def _read(channel: socket.socket, size: int) -> bytes | None:
+    data = b""
+    while len(data) < size:
+        more = channel.recv(size - len(data))
+        if not more:
+            return None
+        data += more
+    return data
+
+
+class _Loop:
+    """The order carried out."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._stopping = stop_signals(signal.SIGTERM)
+        self._may_serve = asyncio.Event()
+        self._asked: set[asyncio.Task[None]] = set()
+        self._link: Link[ToLoop] = Link(ToLoop, self._received, self._orphaned)
+        place = Place(order.loop, order.ports, order.serving)
+        self._daemon = Daemon(order.config, Path(order.data_dir), die, place)
+
+    async def run(self, channel: socket.socket) -> int:
+        daemon = self._daemon
+        await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=channel)
+        try:
+            await daemon.adopt([socket.socket(fileno=each) for each in self._order.sockets])
+            if await self._unless_stopped(daemon.load()):
+                self._link.send(Loaded(tuple(daemon.operations)))
+            if await self._unless_stopped(self._may_serve.wait()):
+                await daemon.serve()
+                self._link.send(Serving())
+                calm_the_collector()
+                log.info("loop-serving", port=self._order.ports[self._order.loop])
+        except (StartError, LogError) as failure:
+            await daemon.stop()
+            return complain(failure, 1)
+        await self._stopping.wait()
+        await daemon.stop()
+        return 0
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, object]) -> bool:
+        """Whether the work was done; it is given up when the loop is to stop."""
+        tasks = [asyncio.ensure_future(work), asyncio.ensure_future(self._stopping.wait())]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        tasks[1].cancel()
+        if not tasks[0].done():
+            tasks[0].cancel()
+            return False
+        tasks[0].result()
+        return True
+
+    def _received(self, message: ToLoop) -> None:
+        match message:
+            case Serve():
+                self._may_serve.set()
+            case Ask():
+                task = asyncio.get_running_loop().create_task(self._answer(message))
+                self._asked.add(task)
+                task.add_done_callback(self._asked.discard)
+            case Order():
+                raise AssertionError("there is one order, and it has been read")
+
+    async def _answer(self, asked: Ask) -> None:
+        answer = await run_operation(self._daemon.operations, asked.request)
+        self._link.send(Told(asked.id, dict(answer)))
+
+    def _orphaned(self) -> NoReturn:
+        log.error("supervisor-lost", action="the loop ends: nobody would stop it")
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""The catalog at a loop that does not own its log: the same state machine, fed by loop 0, which is sent every change.
+
+    apart ──connected, caught up──► current ──link lost──► apart
+
+Apart, a loop goes on with what it knows, and says of the unknown that it cannot know: nothing that it knows is lost, and loop 0 waits for
+it before it answers for anything new. Plain code without I/O: tail.py moves the messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar
+
+import structlog
+
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.machine.shard import Reply, RequestContext
+from coordinator_server.machine.timeline import LATEST
+from coordinator_server.runtime.loader import replay_batch
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.cluster.catalog import CallLater
+from coordinator_server.server.cluster.messages import Acknowledge, Answer, Attach, Attached, FromOwner, Records, Submit
+from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
+from protocol.coordinator_records import RecordSerde
+from protocol.error_codes import ErrorCode
+
+log = structlog.get_logger(__name__)
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+# Longer than loop 0 waits for a loop that is stuck, shorter than clients wait.
+ANSWER_S: Final = 10.0
+
+Send = Callable[[object], None]
+
+
+class _Asked(NamedTuple):
+    row: Forwarded
+    reply: Reply[Any]
+
+
+class FollowedCatalog:
+    """What loop 0 said so far. ``loop`` is our number; ``diverged`` is called when our log is not a part of loop 0's: nothing here is true then."""
+
+    def __init__(
+        self, loop: int, shard: CatalogShard, serde: RecordSerde, call_later: CallLater, diverged: Callable[[str], None]
+    ) -> None:
+        self._loop = loop
+        self._shard = shard
+        self._serde = serde
+        self._call_later = call_later
+        self._diverged = diverged
+        self._send: Send | None = None
+        self._next_offset = 0
+        self._current_from: int | None = None
+        self._asked: dict[int, _Asked] = {}
+        self._last_id = 0
+        self.on_current: Callable[[], None] = lambda: None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether loop 0 counts on us: then it answers for no change that we do not know."""
+        return self._send is not None and self._current_from is not None and self._next_offset >= self._current_from
+
+    def topic(self, name: str) -> Topic | None:
+        """A topic as far as it is known here."""
+        return self._shard.topic(LATEST, name)
+
+    def topic_by_id(self, topic_id: bytes) -> Topic | None:
+        """A topic as far as it is known here."""
+        return self._shard.topic_by_id(LATEST, topic_id)
+
+    def all_topics(self) -> list[Topic]:
+        """Every topic known here, by name."""
+        return self._shard.all_topics(LATEST)
+
+    def write(
+        self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
+    ) -> None:
+        """Have loop 0 run a change. NOT_CONTROLLER when it is not there, REQUEST_TIMED_OUT when its answer does not come: it may be done."""
+        if self._send is None:
+            reply.fail(ErrorCode.NOT_CONTROLLER, "the controller is not there at the moment; try again")
+            return
+        row = FORWARDED[operation.name]
+        self._last_id += 1
+        asked = self._last_id
+        self._asked[asked] = _Asked(row, reply)
+        self._call_later(ANSWER_S, lambda: self._give_up(asked))
+        who = (context.client_id, context.client_host, context.api_key, context.api_version, context.principal)
+        self._send(Submit(asked, operation.name, *who, row.encode_request(request)))  # type: ignore[arg-type]
+
+    # What the link calls.
+
+    def connected(self, send: Send) -> None:
+        """Loop 0 is there."""
+        self._send = send
+        send(Attach(self._loop, self._next_offset))
+
+    def disconnected(self) -> None:
+        """Loop 0 is gone: what it was asked may be done or not."""
+        self._send = self._current_from = None
+        for asked in list(self._asked):
+            self._give_up(asked)
+
+    def received(self, message: FromOwner) -> None:
+        """Something that loop 0 sent."""
+        match message:
+            case Records():
+                self._learn(message)
+            case Attached(end=end):
+                if end < self._next_offset:
+                    self._diverged(f"the catalog's log ends at offset {end}, and had got to {self._next_offset} before")
+                    return
+                self._current_from = end
+                self._acknowledge()
+            case Answer():
+                self._settle(message)
+
+    def _learn(self, records: Records) -> None:
+        if records.next_offset <= self._next_offset:
+            return
+        replay_batch(records.batch, self._serde, self._shard)
+        self._next_offset = records.next_offset
+        if self._current_from is not None:
+            self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        if self._send is not None:
+            self._send(Acknowledge(self._next_offset))
+        if self.is_current:
+            self.on_current()
+
+    def _settle(self, answer: Answer) -> None:
+        asked = self._asked.pop(answer.id, None)
+        if asked is None:
+            return
+        if answer.response is not None:
+            asked.reply.complete(asked.row.decode_response(answer.response))
+        else:
+            asked.reply.fail(ErrorCode(answer.error), answer.message)
+
+    def _give_up(self, asked_id: int) -> None:
+        asked = self._asked.pop(asked_id, None)
+        if asked is not None:
+            log.warning("forwarded-without-answer", operation=asked.row.operation.name)
+            asked.reply.fail(ErrorCode.REQUEST_TIMED_OUT, "the controller did not answer; the change may have been made")

@@ -1,0 +1,159 @@
+"""Both ends of ``cluster.sock``: loop 0 listens, the other loops connect, and connect again until they are told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from coordinator_server.machine.provenance import request_origin
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.cluster.catalog import OwnCatalog
+from coordinator_server.server.cluster.followed import FollowedCatalog
+from coordinator_server.server.cluster.link import Link
+from coordinator_server.server.cluster.messages import (
+    Acknowledge,
+    Answer,
+    Attach,
+    Attached,
+    FromFollower,
+    FromOwner,
+    Records,
+    Submit,
+)
+from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
+from coordinator_server.server.then import Then
+from coordinator_server.server.unix import place_for_socket, short_path
+from protocol.error_codes import ErrorCode
+
+log = structlog.get_logger(__name__)
+
+SOCKET_NAME: Final = "cluster.sock"
+_RETRY_S: Final = 0.02
+
+
+class TailServer:
+    """Loop 0's end. Start it when the catalog has been loaded."""
+
+    def __init__(self, data_dir: Path, catalog: OwnCatalog, *, has_provenance: bool) -> None:
+        self._path = data_dir / SOCKET_NAME
+        self._catalog = catalog
+        self._has_provenance = has_provenance
+        self._server: asyncio.Server | None = None
+        self._sessions: set[_Session] = set()
+
+    async def start(self) -> None:
+        """Listen."""
+        with place_for_socket(self._path) as path:
+            self._server = await asyncio.get_running_loop().create_unix_server(self._session, path)
+
+    async def stop(self) -> None:
+        """Hang up on everybody and remove the socket."""
+        if self._server is not None:
+            self._server.close()
+            for session in list(self._sessions):
+                session.drop()
+            self._path.unlink(missing_ok=True)
+
+    def _session(self) -> Link[FromFollower]:
+        session = _Session(self._catalog, self._sessions.discard, has_provenance=self._has_provenance)
+        self._sessions.add(session)
+        return session.link
+
+
+class _Session:
+    """Another loop, at loop 0."""
+
+    def __init__(self, catalog: OwnCatalog, lost: Callable[[_Session], None], *, has_provenance: bool) -> None:
+        self.loop = -1
+        self.link: Link[FromFollower] = Link(FromFollower, self._received, self._gone)
+        self._catalog = catalog
+        self._lost = lost
+        self._has_provenance = has_provenance
+
+    def publish(self, batch: bytes, next_offset: int, /) -> None:
+        """Send a durable batch."""
+        self.link.send(Records(batch, next_offset))
+
+    def drop(self) -> None:
+        """Hang up."""
+        self.link.close()
+
+    def _received(self, message: FromFollower) -> None:
+        match message:
+            case Attach(loop=loop, next_offset=next_offset):
+                self.loop = loop
+                end = self._catalog.attach(self, next_offset)
+                self.link.send(Attached(end))
+                log.info("loop-attached", attached=loop, offset=next_offset, end=end)
+            case Acknowledge(next_offset=next_offset):
+                self._catalog.acknowledge(self, next_offset)
+            case Submit():
+                self._submit(message)
+
+    def _submit(self, asked: Submit) -> None:
+        who = (asked.api_key, asked.api_version, asked.client_id, asked.client_host, asked.principal)
+        origin = request_origin(*who) if self._has_provenance else None
+        context = RequestContext(
+            asked.client_id, asked.client_host, asked.api_key, asked.api_version, asked.principal, origin=origin
+        )
+        row = FORWARDED[asked.operation]
+        reply = Then(partial(self._answer, asked.id, row), partial(self._refuse, asked.id))
+        self._catalog.write(row.operation, context, row.decode_request(asked.request), reply)
+
+    def _answer(self, asked_id: int, row: Forwarded, response: Any) -> None:
+        self.link.send(Answer(asked_id, row.encode_response(response)))
+
+    def _refuse(self, asked_id: int, error: ErrorCode, message: str | None) -> None:
+        self.link.send(Answer(asked_id, None, error, message))
+
+    def _gone(self) -> None:
+        self._catalog.detach(self)
+        self._lost(self)
+
+
+class TailClient:
+    """Another loop's end."""
+
+    def __init__(self, data_dir: Path, catalog: FollowedCatalog) -> None:
+        self._path = data_dir / SOCKET_NAME
+        self._catalog = catalog
+        self._task: asyncio.Task[None] | None = None
+
+    async def catch_up(self) -> None:
+        """Connect, now and whenever the connection is lost; returns when everything is known that loop 0 has answered for."""
+        is_current = asyncio.Event()
+        self._catalog.on_current = is_current.set
+        self._task = asyncio.get_running_loop().create_task(self._stay_connected())
+        await is_current.wait()
+
+    async def stop(self) -> None:
+        """Hang up."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _stay_connected(self) -> None:
+        while True:
+            lost = asyncio.Event()
+            link: Link[FromOwner] = Link(FromOwner, self._catalog.received, lost.set)
+            try:
+                with short_path(self._path) as path:
+                    await asyncio.get_running_loop().create_unix_connection(lambda link=link: link, path)  # type: ignore[misc]
+            except OSError:
+                # It is not up yet, or again: whoever starts it gives up before we do.
+                await asyncio.sleep(_RETRY_S)
+                continue
+            self._catalog.connected(link.send)
+            try:
+                await lost.wait()
+            finally:
+                link.close()
+                self._catalog.disconnected()
+            log.info("controller-lost")

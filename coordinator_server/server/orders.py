@@ -1,0 +1,66 @@
+"""What a supervisor and its loops say to each other, each on a socket of its own.
+
+    supervisor ── Order ──► loop              the first thing that it reads
+    supervisor ◄── Loaded ── loop             it knows its shards, and could serve
+    supervisor ── Serve ──► loop              all others could, too
+    supervisor ◄── Serving ── loop
+    supervisor ── Ask ──► loop, ◄── Told ──   an operation of control.sock, at any time after Loaded
+
+A socket that closes is a death, on either side.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Union
+
+from msgspec import Struct
+
+from coordinator_server.config import Config
+
+LogFormat = Literal["auto", "console", "json"]
+
+
+class Order(Struct, tag=True, frozen=True):
+    """Be this loop. ``sockets`` are descriptors of bound sockets, ``serving`` the other loops that serve already."""
+
+    config: Config
+    data_dir: str
+    loop: int
+    ports: tuple[int, ...]
+    sockets: tuple[int, ...]
+    serving: tuple[int, ...]
+    supervisor: int
+    log_level: str
+    log_format: LogFormat
+
+
+class Serve(Struct, tag=True, frozen=True):
+    """Accept clients."""
+
+
+class Ask(Struct, tag=True, frozen=True):
+    """Run an operation, as ``control.sock`` would."""
+
+    id: int
+    request: dict[str, Any]
+
+
+class Loaded(Struct, tag=True, frozen=True):
+    """The loop is ready to serve, and has these operations of ``control.sock``."""
+
+    operations: tuple[str, ...]
+
+
+class Serving(Struct, tag=True, frozen=True):
+    """The loop answers clients."""
+
+
+class Told(Struct, tag=True, frozen=True):
+    """The answer to an Ask."""
+
+    id: int
+    answer: dict[str, Any]
+
+
+ToLoop = Union[Order, Serve, Ask]  # noqa: UP007 - msgspec's decoder takes it as a value
+FromLoop = Union[Loaded, Serving, Told]  # noqa: UP007

@@ -1,0 +1,49 @@
+"""The listening sockets of several loops: bound before anything starts, one port after the other."""
+
+from __future__ import annotations
+
+import socket
+
+from coordinator_server.config import LAST_PORT
+from coordinator_server.server.errors import StartError
+
+
+def bind_ports(host: str, port: int, loops: int) -> list[list[socket.socket]]:
+    """Bind ``port`` for loop 0, the next one for loop 1, and so on, on each address of ``host``; 0 picks a free one for each.
+
+    Nobody listens yet. Raises StartError, and then nothing is bound.
+    """
+    last = port + loops - 1
+    if last > LAST_PORT:
+        raise StartError(f"{loops} loops on ports {port} to {last}: {LAST_PORT} is the last one; --listen takes another")
+    bound: list[list[socket.socket]] = []
+    try:
+        for loop in range(loops):
+            bound.append([])
+            _bind(host, port + loop if port else 0, bound[loop])
+    except OSError as refused:
+        for sockets in bound:
+            for each in sockets:
+                each.close()
+        at = f"{host}:{port + len(bound) - 1}" if port else host
+        reason = refused.strerror or str(refused)
+        raise StartError(
+            f"cannot listen on {at}: {reason}; loop {len(bound) - 1} of {loops} needs it. {_remedy(port, last)}"
+        ) from None
+    return bound
+
+
+def _remedy(port: int, last: int) -> str:
+    return f"Free the ports {port} to {last}, or begin elsewhere with --listen" if port else "--listen takes another address"
+
+
+def _bind(host: str, port: int, bound: list[socket.socket]) -> None:
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, kind, protocol, _, address in dict.fromkeys(found):
+        each = socket.socket(family, kind, protocol)
+        bound.append(each)
+        each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            each.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        # All addresses of a host have the port that the first one was given.
+        each.bind((address[0], bound[0].getsockname()[1] if port == 0 and len(bound) > 1 else port, *address[2:]))

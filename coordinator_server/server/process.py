@@ -1,0 +1,126 @@
+"""One loop's process, as its supervisor has it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any, Final
+
+from coordinator_server.server.cluster.link import Link
+from coordinator_server.server.control import Refusal
+from coordinator_server.server.orders import Ask, FromLoop, Loaded, Order, Serve, Serving, Told
+
+# Between the end of a process's socket and its own.
+_ENDS_WITHIN_S: Final = 2.0
+_LOOK_AGAIN_S: Final = 0.005
+ANSWERS_WITHIN_S: Final = 110.0
+
+
+class Stage(Enum):
+    """Where a process is in its life."""
+
+    STARTING = "starting"
+    LOADED = "loaded"
+    SERVING = "serving"
+    GONE = "gone"
+
+
+class LoopProcess:
+    """A process from its start to its end. ``died`` gets its exit code; a signal's number is negative, as in subprocess."""
+
+    def __init__(self, loop: int, moved: Callable[[LoopProcess], None], died: Callable[[LoopProcess, int], None]) -> None:
+        self.loop = loop
+        self.stage = Stage.STARTING
+        self.loaded: Loaded | None = None
+        self._moved = moved
+        self._died = died
+        self._link: Link[FromLoop] = Link(FromLoop, self._received, self._lost)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._asked: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
+        self._last_id = 0
+        self._reaper: asyncio.Task[None] | None = None
+        self.ended = asyncio.Event()
+
+    @property
+    def pid(self) -> int:
+        """Of the process that was started."""
+        assert self._process is not None
+        return self._process.pid
+
+    async def start(self, order: Order, inherited: Sequence[int]) -> None:
+        """Start it; it keeps the descriptors ``inherited``. OSError when there can be no more processes."""
+        ours, its = socket.socketpair()
+        with its:
+            self._process = self._spawn(order, its.fileno(), inherited)
+        await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=ours)
+        self._link.send(order)
+
+    def _spawn(self, order: Order, channel: int, inherited: Sequence[int]) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", "coordinator_server.cli.loop", str(channel), f"loop-{order.loop}", order.data_dir]
+        descriptors = (channel, *inherited)
+        return subprocess.Popen(words, pass_fds=descriptors, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno())
+
+    def serve(self) -> None:
+        """Let it accept clients."""
+        self._link.send(Serve())
+
+    async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Have it run an operation of ``control.sock``. Refusal when there is no answer."""
+        if self.stage not in (Stage.LOADED, Stage.SERVING):
+            raise Refusal(f"loop {self.loop} is being started: try again in a moment")
+        self._last_id += 1
+        answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
+        self._link.send(Ask(self._last_id, dict(request)))
+        try:
+            return await asyncio.wait_for(answer, ANSWERS_WITHIN_S)
+        except TimeoutError:
+            raise Refusal(f"loop {self.loop} did not answer within {ANSWERS_WITHIN_S:.0f} s: look at the log") from None
+        finally:
+            self._asked = {each: future for each, future in self._asked.items() if future is not answer}
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+        assert self._process is not None
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        assert self._process is not None
+        self._process.kill()
+
+    def _received(self, message: FromLoop) -> None:
+        match message:
+            case Loaded():
+                self.loaded = message
+                self.stage = Stage.LOADED
+                self._moved(self)
+            case Serving():
+                self.stage = Stage.SERVING
+                self._moved(self)
+            case Told(id=asked, answer=answer):
+                future = self._asked.get(asked)
+                if future is not None and not future.done():
+                    future.set_result(answer)
+
+    def _lost(self) -> None:
+        self.stage = Stage.GONE
+        for future in self._asked.values():
+            if not future.done():
+                future.set_exception(Refusal(f"loop {self.loop} ended before it answered: try again in a moment"))
+        self._reaper = asyncio.get_running_loop().create_task(self._reap())
+
+    async def _reap(self) -> None:
+        process = self._process
+        assert process is not None
+        deadline = asyncio.get_running_loop().time() + _ENDS_WITHIN_S
+        while (code := process.poll()) is None:
+            if asyncio.get_running_loop().time() > deadline:
+                # It has let go of its supervisor, and nobody would stop it later.
+                process.kill()
+            await asyncio.sleep(_LOOK_AGAIN_S)
+        self.ended.set()
+        self._died(self, code)

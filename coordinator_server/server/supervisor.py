@@ -1,0 +1,218 @@
+"""Several loops as one server: a process that starts them, restarts one that dies, and takes them all with it.
+
+    take the directory, recover every journal, bind all ports
+        └─► start the loops ── all loaded ──► all serve ── all serve ──► ready
+                  ▲                                │ one dies
+                  └──── its own journal first ◄────┘      the others go on; its clients wait in its socket's queue
+    SIGTERM, or a death that is final ──► SIGTERM to all, SIGKILL to those that do not end ──► one exit code
+
+The supervisor holds the directory's lock and the listening sockets, and every loop inherits them: nobody else can take the directory or a
+port while one loop lives. It serves ``control.sock``, and asks all loops. It touches no log once they run, and no request passes
+through it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import structlog
+
+from coordinator_server.config import Config
+from coordinator_server.log.directory import settle, take
+from coordinator_server.log.meta import Meta
+from coordinator_server.log.storage import InheritedLock, LocalStorage
+from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
+from coordinator_server.server.control import ControlSocket, Operation, Refusal
+from coordinator_server.server.orders import LogFormat, Order
+from coordinator_server.server.ports import bind_ports
+from coordinator_server.server.process import LoopProcess, Stage
+from coordinator_server.server.supervision import Restarts, dealt, merged
+
+log = structlog.get_logger(__name__)
+
+# Shorter than service managers wait before they kill everybody.
+STOP_S: Final = 20.0
+
+
+class Logs(NamedTuple):
+    """How the loops are to log: they share the supervisor's stderr."""
+
+    level: str
+    format: LogFormat
+
+
+class Supervisor:
+    """Runs ``loops`` processes. ``ready`` is set when all of them answer, ``failed`` when the server has to end before it is told to."""
+
+    def __init__(self, config: Config, data_dir: Path, loops: int, logs: Logs) -> None:
+        self._config = config
+        self._data_dir = data_dir
+        self._loops = loops
+        self._logs = logs
+        self._sockets: list[list[socket.socket]] = []
+        self._lock: InheritedLock | None = None
+        self._processes: dict[int, LoopProcess] = {}
+        self._restarts = [Restarts() for _ in range(loops)]
+        self._starts = [0] * loops
+        self._pending: set[asyncio.Task[None]] = set()
+        self._control: ControlSocket | None = None
+        self.ready = asyncio.Event()
+        self.failed = asyncio.Event()
+        self._is_open = False
+        self._is_stopping = False
+
+    async def start(self, host: str, port: int) -> Meta:
+        """Recover the log and start all loops, but do not wait for them. Raises StartError and LogError; ``stop`` is owed then, too."""
+        self._sockets = bind_ports(host, port, self._loops)
+        storage, directory = LocalStorage(), str(self._data_dir)
+        partitions = self._config.offsets_topic_num_partitions
+        self._lock, meta = take(storage, directory, node_id=self._config.node_id, offsets_topic_num_partitions=partitions)
+        settle(storage, directory, self._loops, partial(loop_of, loops=self._loops))
+        for loop in range(self._loops):
+            await self._start(loop)
+        return meta
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """What the loops listen on."""
+        return tuple(sockets[0].getsockname()[1] for sockets in self._sockets)
+
+    async def stop(self) -> int:
+        """End all loops. The exit code: 0 when all ended well, and nothing had failed before."""
+        self._is_stopping = True
+        for task in self._pending:
+            task.cancel()
+        if self._control is not None:
+            await self._control.stop()
+        self._signal(LoopProcess.terminate)
+        left = await self._wait_for_ends()
+        if left:
+            log.error("loops-killed", loops=left, why=f"they did not end within {STOP_S} s")
+            self.failed.set()
+            self._signal(LoopProcess.kill)
+            await self._wait_for_ends()
+        for sockets in self._sockets:
+            for each in sockets:
+                each.close()
+        if self._lock is not None:
+            self._lock.close()
+        return 1 if self.failed.is_set() else 0
+
+    # A loop's life.
+
+    async def _start(self, loop: int) -> None:
+        process = LoopProcess(loop, self._moved, self._died)
+        sockets = tuple(each.fileno() for each in self._sockets[loop])
+        serving = tuple(each.loop for each in self._processes.values() if each.stage is Stage.SERVING)
+        order = Order(
+            config=self._config,
+            data_dir=str(self._data_dir),
+            loop=loop,
+            ports=self.ports,
+            sockets=sockets,
+            serving=serving if loop == CONTROLLER else (),
+            supervisor=os.getpid(),
+            log_level=self._logs.level,
+            log_format=self._logs.format,
+        )
+        assert self._lock is not None
+        await process.start(order, (self._lock.fileno(), *sockets))
+        self._processes[loop] = process
+        self._starts[loop] += 1
+        log.info("loop-started", loop=loop, pid=process.pid, port=self.ports[loop], starts=self._starts[loop])
+
+    def _moved(self, process: LoopProcess) -> None:
+        stages = [each.stage for each in self._processes.values()]
+        if process.stage is Stage.LOADED:
+            if self._is_open:
+                process.serve()
+            elif all(stage is Stage.LOADED for stage in stages) and len(stages) == self._loops:
+                self._is_open = True
+                self._spawn(self._open())
+        elif all(stage is Stage.SERVING for stage in stages):
+            self.ready.set()
+
+    async def _open(self) -> None:
+        loaded = self._processes[CONTROLLER].loaded
+        assert loaded is not None
+        operations: dict[str, Operation] = dict.fromkeys(loaded.operations, self._ask_all)
+        self._control = ControlSocket(self._data_dir, {**operations, "loops": self._describe})
+        await self._control.start()
+        for process in self._processes.values():
+            if process.stage is Stage.LOADED:
+                process.serve()
+
+    def _died(self, process: LoopProcess, exit_code: int) -> None:
+        if self._is_stopping:
+            # One that was told to stop before it could listen to that ends by the signal.
+            if exit_code not in (0, -signal.SIGTERM):
+                log.error("loop-died", loop=process.loop, pid=process.pid, exit_code=exit_code, action="none: the server stops")
+                self.failed.set()
+            return
+        delay = self._restarts[process.loop].after_death(exit_code, asyncio.get_running_loop().time())
+        action = "the server ends" if delay is None else f"it is started again in {delay} s"
+        log.error("loop-died", loop=process.loop, pid=process.pid, exit_code=exit_code, action=action)
+        if delay is None:
+            self.failed.set()
+        else:
+            self._spawn(self._start_again(process.loop, delay))
+
+    async def _start_again(self, loop: int, delay: float) -> None:
+        await asyncio.sleep(delay)
+        await self._start(loop)
+
+    # The whole.
+
+    async def _ask_all(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked = dealt(request, self._loops)
+        answers = await asyncio.gather(*(self._processes[loop].ask(part) for loop, part in sorted(asked.items())))
+        whole = merged(answers)
+        if not whole.pop("ok"):
+            raise Refusal(whole["error"])
+        return whole
+
+    async def _describe(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {
+            "loops": [
+                {
+                    "loop": loop,
+                    "pid": process.pid,
+                    "node_id": self._config.node_id + loop,
+                    "port": self.ports[loop],
+                    "stage": process.stage.value,
+                    "starts": self._starts[loop],
+                }
+                for loop, process in sorted(self._processes.items())
+            ]
+        }
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._pending.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._pending.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            # Not even a process, or the socket in the directory, can be had.
+            log.error("supervisor-failed", exc_info=task.exception(), action="the server ends")
+            self.failed.set()
+
+    def _signal(self, send: Callable[[LoopProcess], None]) -> None:
+        for process in self._processes.values():
+            if not process.ended.is_set():
+                send(process)
+
+    async def _wait_for_ends(self) -> list[int]:
+        """The loops that did not end in time."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*(each.ended.wait() for each in self._processes.values())), STOP_S)
+        return [each.loop for each in self._processes.values() if not each.ended.is_set()]

@@ -1,0 +1,432 @@
+"""Several loops as one server: who answers what, who dies, who is started again, and what is there then."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
+from tests.support.asking import commit_alone, committed, create_topic, describe_group, topic_of
+from tests.support.client import Client, Closed
+from tests.support.eventually import eventually
+from tests.support.members import form_group
+from tests.support.server import ROOT, Server
+
+TOPICS = {"topics": "orders:6"}
+
+
+@pytest.fixture(scope="module")
+def trio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Three loops that nobody harms."""
+    with Server(tmp_path_factory.mktemp("trio"), TOPICS, loops=3) as server:
+        yield server
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Server]:
+    """Two loops of one's own."""
+    with Server(tmp_path, TOPICS, loops=2) as server:
+        yield server
+
+
+def loop_of(group_id: str, loops: int) -> int:
+    return partition_for(group_id, 50) % loops
+
+
+def group_at(loop: int, loops: int, prefix: str = "group") -> str:
+    """A group whose shard this loop owns."""
+    return next(name for name in (f"{prefix}-{number}" for number in range(1000)) if loop_of(name, loops) == loop)
+
+
+def find_coordinator(client: Client, group_id: str, version: int = 4) -> tuple[int, int]:
+    if version < 4:
+        old = client.ask(FindCoordinatorRequest(key=group_id), version, FindCoordinatorResponse)
+        return old.node_id, old.port
+    [found] = client.ask(FindCoordinatorRequest(coordinator_keys=[group_id]), version, FindCoordinatorResponse).coordinators
+    return found.node_id, found.port
+
+
+@pytest.mark.parametrize("version", [2, 4])
+def test_every_loop_sends_a_client_to_the_owner(trio: Server, version: int) -> None:
+    """FindCoordinator says the same wherever it is asked; the owner has the next node id and the next port."""
+    groups = [f"group-{number}" for number in range(30)]
+    answers = []
+    for address in trio.addresses:
+        with Client(address) as client:
+            answers.append([find_coordinator(client, group, version) for group in groups])
+
+    assert answers[0] == [(1 + loop_of(group, 3), trio.ports[loop_of(group, 3)]) for group in groups]
+    assert answers[1:] == [answers[0]] * 2
+
+
+def test_every_loop_names_all_nodes(trio: Server) -> None:
+    """Metadata and DescribeCluster of each loop agree, loop 0 is the controller, and partitions are led by all."""
+    seen = []
+    for address in trio.addresses:
+        with Client(address) as client:
+            metadata = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="orders")]), 12, MetadataResponse)
+            cluster = client.ask(DescribeClusterRequest(), 2, DescribeClusterResponse)
+        brokers = [(each.node_id, each.host, each.port) for each in metadata.brokers]
+        assert [(each.broker_id, each.host, each.port) for each in cluster.brokers] == brokers
+        assert (cluster.controller_id, metadata.controller_id, cluster.cluster_id) == (1, 1, metadata.cluster_id)
+        seen.append((brokers, [each.leader_id for each in metadata.topics[0].partitions]))
+
+    assert seen[0] == ([(1 + loop, trio.host, port) for loop, port in enumerate(trio.ports)], [1, 2, 3, 1, 2, 3])
+    assert seen[1:] == [seen[0]] * 2
+
+
+def test_a_request_at_the_wrong_loop_is_refused(trio: Server) -> None:
+    """NOT_COORDINATOR, in every API's own way; nothing is written."""
+    group = group_at(1, 3, "wrong")
+    with Client(trio.addresses[0]) as client:
+        join = JoinGroupRequest(group_id=group, session_timeout_ms=10_000, rebalance_timeout_ms=10_000, protocol_type="consumer")
+        join.protocols = [JoinGroupRequestProtocol(name="range", metadata=b"")]
+        answers = {
+            "join": client.ask(join, 9, JoinGroupResponse).error_code,
+            "heartbeat": client.ask(HeartbeatRequest(group_id=group, member_id="m"), 4, HeartbeatResponse).error_code,
+            "commit": commit_alone(client, group, "orders", {0: 1})[0],
+            "describe": describe_group(client, group).error_code,
+        }
+        fetch = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)])
+        answers["fetch"] = client.ask(fetch, 9, OffsetFetchResponse).groups[0].error_code
+
+    with Client(trio.addresses[1]) as owner:
+        assert committed(owner, group) == {}
+    assert answers == dict.fromkeys(answers, ErrorCode.NOT_COORDINATOR)
+
+
+def test_each_loop_lists_its_own_groups(trio: Server) -> None:
+    """As brokers do: a client that wants all asks all."""
+    names = {loop: group_at(loop, 3, "listed") for loop in range(3)}
+    for loop, name in names.items():
+        with Client(trio.addresses[loop]) as client:
+            assert commit_alone(client, name, "orders", {0: 1}) == {0: ErrorCode.NONE}
+
+    listed = []
+    for address in trio.addresses:
+        with Client(address) as client:
+            groups = client.ask(ListGroupsRequest(), 5, ListGroupsResponse).groups
+            listed.append([each.group_id for each in groups if each.group_id.startswith("listed")])
+
+    assert listed == [[names[loop]] for loop in range(3)]
+
+
+@pytest.mark.parametrize("loop", range(3))
+@pytest.mark.parametrize("is_automatic", [False, True], ids=["created", "first-use"])
+def test_a_topic_is_seen_by_all_before_its_answer(trio: Server, loop: int, is_automatic: bool) -> None:
+    """Whichever loop it is made through: who has the answer may ask any loop at once, by name or id, and commit there."""
+    clients = [Client(address) for address in trio.addresses]
+    for number in range(20):
+        name = f"made-{loop}-{is_automatic}-{number}"
+        if is_automatic:
+            topic_id = topic_of(clients[loop], name).topic_id
+        else:
+            made = create_topic(clients[loop], name, 1)
+            assert made.error_code == ErrorCode.NONE
+            topic_id = made.topic_id
+        seen = [topic_of(client, name, is_created=False) for client in clients]
+        assert [(each.error_code, each.topic_id, len(each.partitions)) for each in seen] == [(0, topic_id, 1)] * 3
+        for owner, client in enumerate(clients):
+            assert commit_alone(client, group_at(owner, 3, "seen"), name, {0: number}) == {0: ErrorCode.NONE}
+    for client in clients:
+        client.close()
+
+
+def test_what_loop_0_refuses_is_refused_everywhere(trio: Server) -> None:
+    """With its error and its words."""
+    answers = []
+    for address in trio.addresses:
+        with Client(address) as client:
+            twice = [create_topic(client, "only-once", 1).error_code for _ in range(2)]
+            bad = create_topic(client, "not/a/name", 1)
+            answers.append((twice[1], bad.error_code, bad.error_message))
+
+    assert answers == [answers[0]] * 3
+    assert answers[0][:2] == (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.INVALID_TOPIC_EXCEPTION)
+
+
+def test_control_asks_all_loops(trio: Server) -> None:
+    """One answer for the whole: every shard with records is sealed, whoever owns it."""
+    names = [group_at(loop, 3, "sealed") for loop in range(3)]
+    for loop, name in enumerate(names):
+        with Client(trio.addresses[loop]) as client:
+            commit_alone(client, name, "orders", {0: 1})
+
+    answer = trio.control(op="seal")
+
+    assert answer["ok"]
+    assert {"__cluster_metadata-0", *(f"__consumer_offsets-{partition_for(name, 50)}" for name in names)} <= set(answer["shards"])
+    whole = trio.control(op="digest")
+    some = trio.control(op="digest", shards=["__consumer_offsets-1", "__consumer_offsets-2", "__cluster_metadata-0"])
+    assert len(whole["shards"]) == 51
+    assert some["shards"] == {name: whole["shards"][name] for name in some["shards"]}
+    assert (len(some["shards"]), some["format"]) == (3, whole["format"])
+    assert trio.control(op="nothing")["error"].startswith("unknown op; there are: ")
+
+
+def test_compaction_beside_several_loops(pair: Server) -> None:
+    """Layers of all shards are published while the loops serve, and a start loads them."""
+    groups = [f"group-{number}" for number in range(40)]
+    clients = [Client(address) for address in pair.addresses]
+    for offset in range(3):
+        for group in groups:
+            commit_alone(clients[loop_of(group, 2)], group, "orders", {0: offset})
+    words = ["compact", "--engine", "python", "--data-dir", str(pair.data_dir)]
+
+    done = subprocess.run([*pair.command()[:3], *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert len(list(pair.data_dir.glob("__consumer_offsets-*/layer-*"))) == len({partition_for(group, 50) for group in groups})
+    for group in groups:
+        commit_alone(clients[loop_of(group, 2)], group, "orders", {1: 7})
+    pair.kill()
+    pair.start()
+    for group in groups:
+        with Client(pair.addresses[loop_of(group, 2)]) as client:
+            assert committed(client, group) == {("orders", 0): 2, ("orders", 1): 7}
+
+
+def test_another_number_of_loops_keeps_all_data(tmp_path: Path) -> None:
+    """1 → 3 → 2 → 1, killed or stopped in between: positions, topics and members are there, wherever their shard went."""
+    groups = [f"group-{number}" for number in range(20)]
+    expected: dict[str, dict[tuple[str, int], int]] = {group: {} for group in groups}
+    server = Server(tmp_path, TOPICS)
+    server.start()
+    members = form_group(server.address, "workers", 2)
+    for round_, loops in enumerate((1, 3, 2, 1)):
+        if round_:
+            if round_ % 2:
+                server.stop()
+            else:
+                server.kill()
+            server.loops, server.port = loops, 0
+            server.start()
+        for group in groups:
+            with Client(server.addresses[loop_of(group, loops)]) as client:
+                assert committed(client, group) == expected[group]
+                commit_alone(client, group, "orders", {round_: round_ + 100})
+                expected[group]["orders", round_] = round_ + 100
+        for member in members:
+            member.address = server.addresses[loop_of("workers", loops)]
+            member.reconnect()
+            assert member.heartbeat() == ErrorCode.NONE
+        with Client(server.addresses[-1]) as client:
+            assert topic_of(client, f"made-{round_}").error_code == ErrorCode.NONE
+            known = client.ask(MetadataRequest(topics=None), 12, MetadataResponse).topics
+        assert {each.name for each in known} == {"orders", *(f"made-{number}" for number in range(round_ + 1))}
+    assert server.stop() == 0
+
+
+class Committer(threading.Thread):
+    """Commits rising offsets to one loop's group, over as many connections as it takes, and remembers what was acknowledged."""
+
+    def __init__(self, address: tuple[str, int], group: str) -> None:
+        super().__init__(daemon=True)
+        self.group = group
+        self.acked = self.sent = -1
+        self.is_over = threading.Event()
+        self._address = address
+
+    def run(self) -> None:
+        while not self.is_over.is_set():
+            try:
+                with Client(self._address, timeout_s=10) as client:
+                    while not self.is_over.is_set():
+                        self.sent += 1
+                        answer = commit_alone(client, self.group, "orders", {0: self.sent})
+                        if answer == {0: ErrorCode.NONE}:
+                            self.acked = self.sent
+            except (Closed, ConnectionError):
+                continue
+
+
+def wait_for_progress(committers: list[Committer]) -> None:
+    """Until each has had another commit acknowledged."""
+    before = [committer.acked for committer in committers]
+    eventually(lambda: all(each.acked > was for each, was in zip(committers, before, strict=True)))
+
+
+def wait_until_restarted(server: Server, loop: int, pid: int) -> None:
+    """Until the loop serves in another process than this one."""
+
+    def is_back() -> bool:
+        each = server.control(op="loops")["loops"][loop]
+        return each["pid"] != pid and each["stage"] == "serving"
+
+    eventually(is_back)
+
+
+def test_a_loop_that_is_killed_comes_back_with_all_it_acknowledged(pair: Server) -> None:
+    """Under commits, each loop in turn; the other one goes on, and the killed one's clients are served on the same port."""
+    groups = [group_at(loop, 2) for loop in range(2)]
+    committers = [Committer(address, group) for address, group in zip(pair.addresses, groups, strict=True)]
+    for committer in committers:
+        committer.start()
+    for victim in (1, 0, 1):
+        wait_for_progress(committers)
+        pids = pair.loop_pids()
+        os.kill(pids[victim], signal.SIGKILL)
+        went_on = committers[1 - victim].acked
+        wait_until_restarted(pair, victim, pids[victim])
+        assert pair.loop_pids()[1 - victim] == pids[1 - victim]
+        assert committers[1 - victim].acked > went_on
+    wait_for_progress(committers)
+    for committer in committers:
+        committer.is_over.set()
+    for committer in committers:
+        committer.join(30)
+
+    for committer, address in zip(committers, pair.addresses, strict=True):
+        with Client(address) as client:
+            stored = committed(client, committer.group)["orders", 0]
+        assert committer.acked <= stored <= committer.sent
+    assert pair.stop() == 0
+
+
+def test_what_is_made_while_a_loop_is_dead_is_there_when_it_serves(pair: Server) -> None:
+    """The dead loop holds up nobody, and serves after it has caught up."""
+    with Client(pair.addresses[0]) as client:
+        os.kill(pair.loop_pids()[1], signal.SIGKILL)
+        made = [create_topic(client, f"made-{number}", 1).error_code for number in range(5)]
+    with Client(pair.addresses[1]) as other:
+        seen = [topic_of(other, f"made-{number}", is_created=False).error_code for number in range(5)]
+
+    assert made == seen == [ErrorCode.NONE] * 5
+
+
+def test_a_loop_that_is_stuck_holds_up_an_answer_for_a_moment(pair: Server) -> None:
+    """A stopped process does not acknowledge: it is left behind, and knows everything again soon after it goes on."""
+    pid = pair.loop_pids()[1]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        with Client(pair.addresses[0]) as client:
+            started = time.monotonic()
+            assert create_topic(client, "first", 1).error_code == ErrorCode.NONE
+            assert time.monotonic() - started < 10
+            assert create_topic(client, "second", 1).error_code == ErrorCode.NONE
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+    assert "loops-left-behind" in pair.log()
+    with Client(pair.addresses[1]) as other:
+        eventually(lambda: topic_of(other, "second", is_created=False).error_code == ErrorCode.NONE)
+        assert create_topic(other, "third", 1).error_code == ErrorCode.NONE
+    with Client(pair.addresses[0]) as client:
+        assert topic_of(client, "third", is_created=False).error_code == ErrorCode.NONE
+
+
+def test_without_loop_0_the_others_go_on_with_what_they_know(pair: Server) -> None:
+    """Commits are taken; what cannot be known is not denied, and changes are refused at once, all with errors that clients retry."""
+    pid = pair.loop_pids()[0]
+    with Client(pair.addresses[1]) as client:
+        # Stopped, then killed: what is sent to it is not answered, and its death is found out by all at the same time.
+        os.kill(pid, signal.SIGSTOP)
+        assert commit_alone(client, group_at(1, 2), "orders", {0: 1}) == {0: ErrorCode.NONE}
+        with Client(pair.addresses[1]) as waiting:
+            request = MetadataRequest(topics=[MetadataRequestTopic(name="new")])
+            waiting.send(request, 12)
+            time.sleep(0.2)
+            os.kill(pid, signal.SIGKILL)
+            answer = waiting.receive()
+            assert isinstance(answer, MetadataResponse)
+            assert answer.topics[0].error_code in (ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NONE)
+        eventually(lambda: create_topic(client, "newer", 1).error_code == ErrorCode.NONE)
+        eventually(lambda: topic_of(client, "new").error_code == ErrorCode.NONE)
+
+
+def test_sigterm_ends_all_loops_in_good_order(pair: Server) -> None:
+    """Exit code 0, nobody is left, and what was acknowledged is there."""
+    with Client(pair.addresses[1]) as client:
+        commit_alone(client, group_at(1, 2), "orders", {0: 5})
+    pids = pair.loop_pids()
+
+    assert pair.stop() == 0
+
+    assert not [pid for pid in pids if is_alive(pid)]
+    assert not [name for name in ("control.sock", "cluster.sock") if (pair.data_dir / name).exists()]
+    pair.start()
+    with Client(pair.addresses[1]) as client:
+        assert committed(client, group_at(1, 2)) == {("orders", 0): 5}
+
+
+def test_no_loop_outlives_its_supervisor(pair: Server) -> None:
+    """kill -9 of the supervisor takes all with it; the next start has the directory at once."""
+    pids = pair.loop_pids()
+    with Client(pair.addresses[1]) as client:
+        commit_alone(client, group_at(1, 2), "orders", {0: 5})
+
+    pair.kill()
+    pair.start()
+
+    assert not [pid for pid in pids if is_alive(pid)]
+    with Client(pair.addresses[1]) as client:
+        assert committed(client, group_at(1, 2)) == {("orders", 0): 5}
+
+
+def test_a_second_server_is_refused(pair: Server) -> None:
+    """The holder that is named is the supervisor."""
+    other = Server(pair.data_dir.parent, TOPICS, loops=2)
+
+    refused = other.run_to_end()
+
+    assert refused.returncode == 1
+    assert f"in use by process {pair.pid}" in refused.stderr
+
+
+def test_a_port_in_the_way_is_named(tmp_path: Path) -> None:
+    """Before anything starts, with what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        server = Server(tmp_path, TOPICS, loops=2)
+        server.port = taken.getsockname()[1] - 1
+        refused = server.run_to_end()
+
+    assert refused.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{server.port + 1}" in refused.stderr
+    assert "--listen" in refused.stderr
+    assert not server.data_dir.exists()
+
+
+def test_a_loop_that_keeps_dying_ends_the_server(pair: Server) -> None:
+    """After so many deaths within a minute nobody believes in the next start: exit code 1, and all are gone."""
+    starts: defaultdict[int, int] = defaultdict(int)
+
+    def kill_again() -> bool:
+        try:
+            each = pair.control(op="loops")["loops"][1]
+        except (OSError, ValueError):
+            return True
+        if each["stage"] == "serving" and each["starts"] not in starts:
+            starts[each["starts"]] = each["pid"]
+            os.kill(each["pid"], signal.SIGKILL)
+        return False
+
+    eventually(kill_again, within_s=60)
+
+    assert pair.wait() == 1
+    assert len(starts) == 6
+    assert '"action": "the server ends"' in pair.log()
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
