@@ -13,12 +13,13 @@ import msgspec
 import pytest
 
 from coordinator_server.log.layers import open_layer
+from coordinator_server.machine.provenance import TIMER_ORIGIN, Reason, Why, operation_headers, request_origin
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
 from protocol.codec import decode
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.fields import Message
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
-from protocol.record_batch import iter_batches, iter_records
+from protocol.record_batch import NO_HEADERS, BatchBuilder, iter_batches, iter_records
 from tests.support.kafka_jars import kafka_jars
 from tests.support.segments import coordinator_log, write_segments
 
@@ -120,3 +121,35 @@ def test_a_compacted_layer_is_read(shard_dir: Path) -> None:
 
     assert offsets != list(range(offsets[0], offsets[-1] + 1))
     assert_reads(files)
+
+
+def test_provenance_changes_nothing_that_is_read(tmp_path: Path) -> None:
+    """A log with every header that there is, and the same log without: the tool lists the same records, and names the headers."""
+    why = [Reason(reason, "orders-1-77aa", "words of its client: zażółć") for reason in Why]
+    encoded = [
+        operation_headers(request_origin(14, 5, "orders-1", "10.0.0.7", "User:alice"), "orders-1-77aa", "orders-i", why),
+        operation_headers(request_origin(8, 9, "orders-1", "10.0.0.7"), "orders-1-77aa", None, ()),
+        operation_headers(TIMER_ORIGIN, "", None, why[:1]),
+    ]
+    told, untold = tmp_path / "told" / f"{0:020d}.log", tmp_path / "untold" / f"{0:020d}.log"
+    for path, is_told in ((told, True), (untold, False)):
+        path.parent.mkdir()
+        builders = []
+        for number, batch in enumerate(coordinator_log(12, 30)):
+            builder = BatchBuilder(batch.records[0].offset, batch.records[0].timestamp)
+            headers = encoded[number % 3] if is_told else NO_HEADERS
+            for record in batch.records:
+                builder.append(record.key, record.value, headers)
+                headers = NO_HEADERS
+            builders.append(builder.finish())
+        path.write_bytes(b"".join(builders))
+
+    with_headers, without = dump(told), dump(untold)
+
+    assert listed(with_headers) == listed(without) == expected([told])
+    assert len(listed(without)) > 100
+    names = "op1,client,host,member"
+    assert f"headerKeys: [{names}]" in with_headers
+    assert f"headerKeys: [op1,by,client,host,member,instance,{','.join(['why,whom,said'] * len(Why))}]" in with_headers
+    assert "headerKeys: [op1,why,whom,said]" in with_headers
+    assert_reads([told])

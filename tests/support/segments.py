@@ -15,7 +15,7 @@ from typing import NamedTuple
 from protocol.record_batch import BatchBuilder, Record
 
 START_MS = 1_764_000_000_000
-PROVENANCE = (("principal", b"User:ANONYMOUS"), ("client.id", b"orders-1"), ("api", b"OffsetCommit v9"), ("reason", None))
+PROVENANCE = (("op1", b"8/9"), ("client", b"orders-1"), ("host", b"10.0.0.7"), ("member", b"orders-1-77aa"))
 
 
 class Batch(NamedTuple):
