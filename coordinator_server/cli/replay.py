@@ -9,19 +9,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.replay import Group, ShardState, replay
+from coordinator_server.pipeline.replay import Group, Offset, ShardState, replay
 from coordinator_server.pipeline.sealed import check_data_dir, seal
 
 EPILOG = """\
 examples:
   coordinator-server replay --data-dir ./data
   coordinator-server replay --data-dir ./data --shard __consumer_offsets-7 --at 1200
+  coordinator-server replay --data-dir ./data --why
   coordinator-server replay --data-dir ./data --digest
   coordinator-server replay --data-dir ./data --seal --json | jq '.[].groups[].group_id'
 """
@@ -41,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--digest", action="store_true", help="print what each shard's and group's state comes to, and that of the topics"
     )
+    parser.add_argument(
+        "--why",
+        action="store_true",
+        help="tell who made each generation and committed each offset, and why, where the log says so",
+    )
     parser.add_argument("--json", action="store_true", help="print the state as JSON")
 
 
@@ -50,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
         check_data_dir(options.data_dir)
         if options.seal:
             seal(options.data_dir)
-        states = list(replay(options.data_dir, options.shard, options.at, with_topics=options.digest))
+        wanted = {"with_topics": options.digest, "with_changes": options.why}
+        states = list(replay(options.data_dir, options.shard, options.at, **wanted))
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
@@ -93,17 +101,29 @@ def _group(group: Group) -> Iterator[str]:
     else:
         protocol = f"{group.protocol_type or '-'}/{group.protocol or '-'}"
         yield f"  group {group.group_id}: generation {group.generation}, {protocol}, members {len(group.members)}"
+    if group.changed is not None:
+        yield f"    since {_when(group.changed.at_ms)}: {group.changed}"
     for member in group.members:
         role = " (leader)" if member.member_id == group.leader else ""
         owned = "assignment in the members' own format" if member.assignment is None else _partitions(member.assignment)
         yield f"    member {member.member_id}{role} at {member.client_host}: {owned}"
-    for row in _columns([("topic", "partition", "offset", "metadata")] + [_offset(offset) for offset in group.offsets]):
+    names = ["topic", "partition", "offset", "metadata"]
+    if any(offset.changed is not None for offset in group.offsets):
+        names.append("changed")
+    for row in _columns([tuple(names)] + [_offset(offset, names) for offset in group.offsets]):
         yield f"    {row}"
 
 
-def _offset(offset: object) -> tuple[str, ...]:
-    cells = (str(getattr(offset, name)) for name in ("topic", "partition", "offset", "metadata"))
-    return tuple(cell if len(cell) <= WIDEST else f"{cell[: WIDEST - 1]}…" for cell in cells)
+def _offset(offset: Offset, names: list[str]) -> tuple[str, ...]:
+    cells = [str(getattr(offset, name)) for name in names[:4]]
+    cells = [cell if len(cell) <= WIDEST else f"{cell[: WIDEST - 1]}…" for cell in cells]
+    if len(names) > 4:
+        cells.append("" if offset.changed is None else f"{_when(offset.changed.at_ms)} {offset.changed}")
+    return tuple(cells)
+
+
+def _when(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _partitions(assignment: dict[str, list[int]]) -> str:

@@ -19,13 +19,13 @@ What depends on the connection and the API version alone is encoded once, as an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 
-from protocol.record_batch import NO_HEADERS, VARINTS, Headers, encode_header, joined_headers
+from protocol.record_batch import NO_HEADERS, VARINTS, Headers, Record, encode_header, joined_headers
 
 FORMAT: Final = "op1"
 TIMER: Final = "timer"
@@ -141,6 +141,22 @@ def read_provenance(headers: Headers) -> Provenance | None:
         known.get("instance"),
         tuple(_reasons(texts)),
     )
+
+
+def attributed(records: Iterable[Record]) -> Iterator[tuple[Record, Provenance | None]]:
+    """Records in the order of their offsets, each with the provenance of the operation that wrote it, where that can be told.
+
+    An operation's other records stand right behind its first, at the same time. Where compaction has left a gap, they may be another one's.
+    """
+    provenance: Provenance | None = None
+    next_offset = timestamp = -1
+    for record in records:
+        if record.headers:
+            provenance = read_provenance(record.headers)
+        elif record.offset != next_offset or record.timestamp != timestamp:
+            provenance = None
+        next_offset, timestamp = record.offset + 1, record.timestamp
+        yield record, provenance
 
 
 def _more_headers(member_id: str, group_instance_id: str | None, reasons: Sequence[Reason]) -> list[tuple[str, str]]:

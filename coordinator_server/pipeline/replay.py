@@ -21,6 +21,7 @@ from coordinator_server.log.errors import DamagedLog, LockedLog
 from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.pipeline.changes import Change, LastChanges
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
 from coordinator_server.pipeline.plan import Source, read_batches, segment_bases, shard_directories, sources
 from coordinator_server.pipeline.sealed import is_served, offline_store
@@ -55,6 +56,8 @@ class Offset(Struct):
     leader_epoch: int
     metadata: str
     commit_timestamp_ms: int
+    # Who committed it, where that was asked for and the log tells.
+    changed: Change | None = None
 
 
 class Group(Struct):
@@ -69,6 +72,8 @@ class Group(Struct):
     offsets: list[Offset] = []
     # Of the group's state, as the running server would tell it.
     digest: str = ""
+    # Who made the present generation and why, where that was asked for and the log tells.
+    changed: Change | None = None
 
 
 class ShardState(Struct):
@@ -102,13 +107,22 @@ class _NoTime:
 
 
 def replay(
-    data_dir: Path, shards: Sequence[str] = (), at: int | None = None, *, with_topics: bool = False
+    data_dir: Path,
+    shards: Sequence[str] = (),
+    at: int | None = None,
+    *,
+    with_topics: bool = False,
+    with_changes: bool = False,
 ) -> Iterator[ShardState]:
-    """The state of the named shards, or of all groups that have a log and perhaps of the topics, shard by shard."""
+    """The state of the named shards, or of all groups that have a log and perhaps of the topics, shard by shard.
+
+    With changes each group and offset says who made it so.
+    """
+    changes = LastChanges() if with_changes else None
     chosen = _choose(data_dir, shards, (GROUPS_TOPIC, CATALOG_TOPIC) if with_topics else (GROUPS_TOPIC,))
     if is_served(data_dir):
         for path in chosen:
-            yield _replay_sealed(path, at)
+            yield _replay_sealed(path, at, changes)
         return
     try:
         with offline_store(data_dir) as (store, _):
@@ -118,9 +132,9 @@ def replay(
                 upto = store.end_offset(shard) if at is None else min(at, store.end_offset(shard))
                 newest = newest_valid_layer(path)
                 if newest is not None and upto < newest.to_offset:
-                    yield _replay_files(path, upto, is_whole=True)
+                    yield _replay_files(path, upto, changes, is_whole=True)
                 else:
-                    yield _state(path, store.read(shard, 0), upto, is_whole=True)
+                    yield _state(path, store.read(shard, 0), upto, changes, is_whole=True)
     except LockedLog as error:
         raise CannotSeal(f"{error}; it does not answer: is it starting or stopping? Try again") from error
 
@@ -156,7 +170,7 @@ def digest_of(shard: GroupShard) -> StateDigest:
     return found
 
 
-def groups_of(shard: GroupShard) -> list[Group]:
+def groups_of(shard: GroupShard, changes: LastChanges | None = None) -> list[Group]:
     """Everything a shard's hard state says, by group id."""
     groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.by_group}
     for group_id, stored in shard.groups.stored.items():
@@ -165,10 +179,16 @@ def groups_of(shard: GroupShard) -> list[Group]:
         group.generation, group.protocol_type = value.generation, value.protocol_type
         group.protocol, group.leader = value.protocol, value.leader
         group.members = [_member(value.protocol_type, member) for member in value.members]
+        if changes is not None:
+            group.changed = changes.of_group(group_id, stored.end_offset - 1)
     for group_id, offsets in shard.groups.offsets.by_group.items():
         for (topic, partition), found in sorted(offsets.items()):
-            position = (topic, partition, found.committed_offset, found.leader_epoch)
-            groups[group_id].offsets.append(Offset(*position, found.metadata, found.commit_timestamp_ms))
+            offset = Offset(
+                topic, partition, found.committed_offset, found.leader_epoch, found.metadata, found.commit_timestamp_ms
+            )
+            if changes is not None:
+                offset.changed = changes.of_offset(group_id, topic, partition, found.record_offset)
+            groups[group_id].offsets.append(offset)
     for group_id, digest in digest_of(shard).groups.items():
         # A group of which there are open transactions only is not one yet.
         if group_id in groups:
@@ -185,17 +205,17 @@ def _choose(data_dir: Path, shards: Sequence[str], topics: Sequence[str]) -> lis
     return [found[name] for name in shards or found if shards or name.rpartition("-")[0] in topics]
 
 
-def _replay_sealed(shard_dir: Path, at: int | None) -> ShardState:
+def _replay_sealed(shard_dir: Path, at: int | None, changes: LastChanges | None) -> ShardState:
     bases = segment_bases(shard_dir)
     sealed_to = bases[-1] if bases else 0
     if at is not None and at <= sealed_to:
-        return _replay_files(shard_dir, at, is_whole=True)
-    return _replay_files(shard_dir, sealed_to, is_whole=False)
+        return _replay_files(shard_dir, at, changes, is_whole=True)
+    return _replay_files(shard_dir, sealed_to, changes, is_whole=False)
 
 
-def _replay_files(shard_dir: Path, upto: int, *, is_whole: bool) -> ShardState:
+def _replay_files(shard_dir: Path, upto: int, changes: LastChanges | None, *, is_whole: bool) -> ShardState:
     batches = (batch for source in sources(shard_dir, upto)[1] for batch in _batches(source))
-    return _state(shard_dir, batches, upto, is_whole=is_whole)
+    return _state(shard_dir, batches, upto, changes, is_whole=is_whole)
 
 
 def _batches(source: Source) -> Iterator[bytes]:
@@ -203,16 +223,16 @@ def _batches(source: Source) -> Iterator[bytes]:
         yield data[position : position + header.size]
 
 
-def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, *, is_whole: bool) -> ShardState:
+def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, changes: LastChanges | None, *, is_whole: bool) -> ShardState:
     try:
         if shard_dir.name.rpartition("-")[0] == CATALOG_TOPIC:
             catalog = replay_catalog(batches, upto)
             topics = {topic.name: topic.partitions for topic in catalog.all_topics(LATEST)}
             return ShardState(shard_dir.name, upto, is_whole, [], topics, catalog.digest(LATEST)[1])
-        shard = replay_batches(batches, upto)
+        shard = replay_batches(batches if changes is None else changes.watch(batches, upto), upto)
     except DecodeError as error:
         raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
-    return ShardState(shard_dir.name, upto, is_whole, groups_of(shard), digest=digest_of(shard).digest)
+    return ShardState(shard_dir.name, upto, is_whole, groups_of(shard, changes), digest=digest_of(shard).digest)
 
 
 def _member(protocol_type: str | None, member: Any) -> Member:

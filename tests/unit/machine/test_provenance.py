@@ -15,11 +15,12 @@ from coordinator_server.machine.provenance import (
     Provenance,
     Reason,
     Why,
+    attributed,
     operation_headers,
     read_provenance,
     request_origin,
 )
-from protocol.record_batch import NO_HEADERS, BatchBuilder, Headers, iter_batches, iter_records
+from protocol.record_batch import NO_HEADERS, BatchBuilder, Headers, Record, iter_batches, iter_records
 
 texts = st.text(max_size=300)
 reasons = st.lists(st.builds(Reason, st.sampled_from(list(Why)), texts, st.text(max_size=255)), max_size=4)
@@ -128,3 +129,28 @@ def test_every_reason_is_documented() -> None:
     page = (Path(__file__).parents[3] / "docs" / "log-format.md").read_text()
 
     assert [why for why in Why if f"| `{why}` |" not in page] == []
+
+
+def told_records(*rows: tuple[int, int, Headers]) -> list[Record]:
+    """Records by offset, time and headers."""
+    return [Record(offset, time, b"key", b"value", tuple(headers)) for offset, time, headers in rows]
+
+
+A, B = ((("op1", b"8/9"), ("client", name)) for name in (b"a", b"b"))
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([(0, 5, A), (1, 5, ()), (2, 5, ()), (3, 5, B), (4, 5, ())], "aaabb"),
+        ([(0, 5, ()), (1, 5, A)], "-a"),
+        ([(0, 5, A), (2, 5, ())], "a-"),  # compaction took what stood between: perhaps the first record of another operation
+        ([(0, 5, A), (1, 6, ())], "a-"),  # another batch
+        ([(0, 5, A), (1, 5, (("theirs", b""),)), (2, 5, ())], "a--"),
+    ],
+)
+def test_an_operation_is_known_by_its_first_record(records: list[tuple[int, int, Headers]], expected: str) -> None:
+    """What stands right behind it belongs to it; what is not certain is told of nobody."""
+    found = [provenance.client_id if provenance else "-" for _, provenance in attributed(told_records(*records))]
+
+    assert "".join(found) == expected

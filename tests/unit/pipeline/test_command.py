@@ -124,6 +124,43 @@ def test_replay_json_at_an_offset(capsys: pytest.CaptureFixture[str], data_dir: 
     assert (past_state["groups"], past_state["digest"]) == ([], "0" * 32)
 
 
+def test_replay_tells_who_and_why(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The reasons of the present generation, and who committed; the same when the log has been compacted."""
+    by_leader = (("op1", b"14/5"), ("client", b"app"), ("host", b"10.0.0.7"), ("member", b"app-1"))
+    reasons = (("why", b"member-left"), ("whom", b"app-3"), ("said", b"bye"), ("why", b"session-timeout"), ("whom", b"app-4"))
+    rows: list[tuple[bytes, bytes, tuple[tuple[str, bytes | None], ...]]] = [
+        (group_key("billing"), group_value(3, ["app-1", "app-3", "app-4"]), by_leader),
+        (group_key("billing"), group_value(4, ["app-1"]), by_leader + reasons),
+        (offset_key("billing", "orders", 0), offset_value(17), (("op1", b"8/9"), ("by", b"User:alice"), ("client", b"app"))),
+        (offset_key("billing", "orders", 1), offset_value(18), ()),
+        (offset_key("simple", "payments", 3), offset_value(8), (("theirs", None),)),
+    ]
+    records = tuple(Record(offset, START_MS, *row) for offset, row in enumerate(rows))
+    write_segments(tmp_path / "__consumer_offsets-7", [Batch(records)])
+    write_meta(tmp_path)
+
+    code, out, err = run(capsys, "replay", "--data-dir", tmp_path, "--why")
+    [state] = json.loads(run(capsys, "replay", "--data-dir", tmp_path, "--why", "--json")[1])
+    compact(capsys, tmp_path)
+
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "__consumer_offsets-7, before offset 5",
+        "  group billing: generation 4, consumer/range, members 1",
+        '    since 2025-11-24T16:00:00Z: SyncGroup v5 of app at 10.0.0.7 as app-1, because of member-left app-3 "bye", session-timeout app-4',
+        "    member app-1 (leader) at /127.0.0.1: orders 0",
+        "    topic   partition  offset  metadata  changed",
+        "    orders  0          17                2025-11-24T16:00:00Z OffsetCommit v9 of app",
+        "    orders  1          18                2025-11-24T16:00:00Z OffsetCommit v9 of app",
+        "  group simple: offsets only",
+        "    topic     partition  offset  metadata",
+        "    payments  3          8",
+    ]
+    assert state["groups"][0]["changed"]["reasons"][0] == {"why": "member-left", "whom": "app-3", "said": "bye"}
+    assert state["groups"][0]["offsets"][0]["changed"]["principal"] == "User:alice"
+    assert run(capsys, "replay", "--data-dir", tmp_path, "--why") == (0, out, "")
+
+
 def test_replay_prints_digests(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
     """A line for each shard and each of its groups, the same after compaction."""
     code, out, err = run(capsys, "replay", "--data-dir", data_dir, "--digest")
