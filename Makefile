@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test torture check format generate golden bench fuzz lock clean
+.PHONY: help with-run with-spark with-dev run compact test torture check format generate golden kafkalog bench fuzz lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -54,6 +54,9 @@ generate: with-run ## write protocol/generated anew from the declarations in pro
 
 golden: with-dev ## ask Kafka's own classes (Java and Maven needed) for the bytes that tests compare with
 	@$(BIN)/python -m tests.support.golden
+
+kafkalog: with-dev ## have a real broker (Java and Maven needed) write the log anew that the import is tested with
+	@$(BIN)/python -m tests.support.kafka_log
 
 bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' for a real broker too
 	@$(BIN)/python -m bench.serve $(ARGS)

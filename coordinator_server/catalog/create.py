@@ -45,7 +45,7 @@ def plan(
                 topic.name, topic_id, error_message=None, num_partitions=partitions, replication_factor=REPLICATION_FACTOR
             )
         )
-        records.extend(_records(topic.name, topic_id, partitions, node_id))
+        records.extend(topic_records(topic.name, topic_id, partitions, node_id))
     return results, records
 
 
@@ -89,7 +89,8 @@ def _partitions(topic: CreatableTopic, default: int) -> int:
     return default if topic.num_partitions == -1 else max(0, topic.num_partitions)
 
 
-def _records(name: str, topic_id: bytes, partitions: int, node_id: int) -> list[CoordinatorRecord]:
+def topic_records(name: str, topic_id: bytes, partitions: int, node_id: int) -> list[CoordinatorRecord]:
+    """The records that make one topic, every partition on this node."""
     records = [CoordinatorRecord(TopicRecord(name, topic_id), None)]
     for partition in range(partitions):
         replicas = [node_id]

@@ -21,6 +21,7 @@ from coordinator_server.log.errors import LogError
 COMMANDS = {
     "serve": ("serve", "run the coordinator"),
     "compact": ("compact", "compact the log into layers"),
+    "import": ("import_kafka", "take over the groups of a stopped Kafka broker"),
     "replay": ("replay", "print the state that the log holds"),
     "config": ("show_config", "list all properties and their values"),
 }

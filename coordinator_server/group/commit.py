@@ -24,6 +24,7 @@ def commit_offset(
     groups: Groups, context: RequestContext, request: OffsetCommitRequest
 ) -> CoordinatorResult[OffsetCommitResponse]:
     """Raises CoordinatorError where the whole request is refused."""
+    groups.unserved.admit_commit(request.group_id, request.generation_id_or_member_epoch)
     group = groups.find(request.group_id)
     if group is not None:
         _admit(groups, group, request)

@@ -29,12 +29,16 @@ def delete_groups(groups: Groups, group_ids: list[str]) -> CoordinatorResult[lis
         error = _refusal(groups, group_id)
         results.append(DeletableGroupResult(group_id, error))
         if error == ErrorCode.NONE:
-            records += [*delete_all(groups.offsets, groups.pending, group_id), group_tombstone(group_id)]
+            own = groups.unserved.tombstones(group_id) or [group_tombstone(group_id)]
+            records += [*delete_all(groups.offsets, groups.pending, group_id), *own]
     return CoordinatorResult(results, records, reasons=[Reason(Why.GROUP_DELETED)])
 
 
 def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> CoordinatorResult[OffsetDeleteResponse]:
     """Offsets of topics that nobody in the group consumes. Raises GROUP_ID_NOT_FOUND, and NON_EMPTY_GROUP where that cannot be told."""
+    if groups.unserved.admit_offset_delete(request.group_id):
+        response, records = delete_offsets(groups.offsets, groups.pending, request, lambda _topic: False)
+        return CoordinatorResult(response, records, reasons=[Reason(Why.OFFSETS_DELETED)])
     group = groups.find(request.group_id)
     if group is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
@@ -45,6 +49,8 @@ def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> Coordi
 
 
 def _refusal(groups: Groups, group_id: str) -> ErrorCode:
+    if group_id in groups.unserved.by_id:
+        return ErrorCode.NON_EMPTY_GROUP if groups.unserved.by_id[group_id].has_members() else ErrorCode.NONE
     group = groups.find(group_id)
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND

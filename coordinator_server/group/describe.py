@@ -18,6 +18,7 @@ GROUP_TYPE = "classic"
 
 def describe_group(groups: Groups, committed_offset: int, group_id: str) -> DescribedGroup:
     """State and members. Protocol and subscriptions are told of a stable group only. Raises GROUP_ID_NOT_FOUND."""
+    groups.unserved.refuse_describe(group_id, committed_offset)
     if not groups.existed_at(group_id, committed_offset):
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
     group = groups.find(group_id) or _as_it_was(groups, committed_offset, group_id)
@@ -33,10 +34,13 @@ def describe_group(groups: Groups, committed_offset: int, group_id: str) -> Desc
 
 def list_groups(groups: Groups, committed_offset: int, states: list[str], types: list[str]) -> list[ListedGroup]:
     """All groups in one of ``states`` and of one of ``types``; an empty filter lets everything pass. Case does not matter."""
-    if types and GROUP_TYPE not in {name.lower() for name in types}:
-        return []
+    wanted_types = {name.lower() for name in types}
     wanted = {name.lower().strip() for name in states}
-    return [listed for listed in _listed(groups, committed_offset) if not states or listed.group_state.lower() in wanted]
+    return [
+        listed
+        for listed in _listed(groups, committed_offset)
+        if (not types or listed.group_type in wanted_types) and (not states or listed.group_state.lower() in wanted)
+    ]
 
 
 def _as_it_was(groups: Groups, committed_offset: int, group_id: str) -> ClassicGroup:
@@ -61,7 +65,10 @@ def _listed(groups: Groups, committed_offset: int) -> Iterator[ListedGroup]:
     for group_id, record in stored.items():
         yield _listed_group(groups, group_id, record)
     simple = {group_id for group_id, _ in groups.offsets.by_group.items_at(committed_offset)}
-    for group_id in simple.union(groups.pending.groups_at(committed_offset)).difference(stored):
+    unserved = groups.unserved.listed(committed_offset)
+    yield from unserved
+    known = stored.keys() | {listed.group_id for listed in unserved}
+    for group_id in simple.union(groups.pending.groups_at(committed_offset)).difference(known):
         yield _listed_group(groups, group_id, None)
 
 

@@ -18,6 +18,7 @@ from coordinator_server.config import Config
 from coordinator_server.group.classic_group import NO_TIMESTAMP, ClassicGroup
 from coordinator_server.group.member import ClassicGroupMember
 from coordinator_server.group.state import DEAD, EMPTY, STABLE
+from coordinator_server.group.unserved import UnservedGroups
 from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
@@ -38,7 +39,7 @@ class StoredGroup(Struct, frozen=True, gc=False):
 class Groups:
     """Table of groups, by id."""
 
-    __slots__ = ("_living", "clock", "config", "new_id", "offsets", "on_restored", "pending", "stored", "timer")
+    __slots__ = ("_living", "clock", "config", "new_id", "offsets", "on_restored", "pending", "stored", "timer", "unserved")
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class Groups:
         self.offsets = OffsetStore(registry)
         self.pending = PendingOffsets(registry, self.offsets)
         self.stored: TimelineDict[str, StoredGroup] = TimelineDict(registry)
+        self.unserved = UnservedGroups(registry)
         # Called with each group that was built from hard state: its members' sessions begin.
         self.on_restored: Callable[[ClassicGroup], None] = lambda _group: None
         self._living: dict[str, ClassicGroup] = {}
@@ -137,11 +139,12 @@ class Groups:
         return [*self.stored, *(group_id for group_id in self.offsets.by_group if group_id not in self.stored)]
 
     def restored(self, group_id: str) -> ClassicGroup | None:
-        """The group that hard state describes, as an object of its own; None when there is none."""
+        """The classic group that hard state describes, as an object of its own; None when there is none."""
         stored = self.stored.get(group_id)
         if stored is not None:
             return restored_group(group_id, stored.value)
-        return ClassicGroup(group_id, EMPTY, self.clock.wall_ms()) if self.exists(group_id) else None
+        is_simple = self.exists(group_id) and group_id not in self.unserved.by_id
+        return ClassicGroup(group_id, EMPTY, self.clock.wall_ms()) if is_simple else None
 
     def _restore(self, group_id: str) -> ClassicGroup | None:
         group = self.restored(group_id)

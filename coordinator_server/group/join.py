@@ -36,7 +36,11 @@ def join_group(groups: Groups, attempt: JoinAttempt) -> Result:
     refusal = _refusal(groups, request)
     if refusal is not ErrorCode.NONE:
         return _refuse(attempt, refusal, request.member_id)
-    is_new_group = not groups.exists(request.group_id)
+    try:
+        tombstones = groups.unserved.admit_classic_member(request.group_id)
+    except CoordinatorError as refused:
+        return _refuse(attempt, refused.error, UNKNOWN_MEMBER_ID)
+    is_new_group = bool(tombstones) or not groups.exists(request.group_id)
     group = groups.find(request.group_id)
     if group is None:
         if request.member_id != UNKNOWN_MEMBER_ID:
@@ -46,7 +50,10 @@ def join_group(groups: Groups, attempt: JoinAttempt) -> Result:
     if is_new_group and not result.records:
         # As in Kafka a group is known from its first join on, even one that was refused; and none is told of before the log has it.
         on_append = partial(_group_stored, groups, group)
-        return CoordinatorResult(DEFERRED, [new_group_record(group)], on_append, reasons=[Reason(Why.GROUP_CREATED)])
+        records = [*tombstones, new_group_record(group)]
+        return CoordinatorResult(DEFERRED, records, on_append, reasons=[Reason(Why.GROUP_CREATED)])
+    if tombstones:
+        result.records = [*tombstones, *result.records]
     return result
 
 

@@ -16,6 +16,7 @@ from coordinator_server.group.digest import GroupDigests, StateDigest
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.sessions import start_restored_sessions
+from coordinator_server.group.unserved import KINDS
 from coordinator_server.machine.shard import (
     Clock,
     CoordinatorResult,
@@ -68,6 +69,7 @@ class GroupShard:
             LegacyOffsetCommitKey: offsets.replay_legacy,
             OffsetCommitKey: offsets.replay,
             GroupMetadataKey: self.groups.replay,
+            **dict.fromkeys(KINDS, self.groups.unserved.replay),
         }
 
     # --- write operations

@@ -1,6 +1,7 @@
 """``meta.properties``: what a data directory is, made once and checked at every start.
 
-Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory.
+Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory. A directory that is still being filled from
+elsewhere has version 0 and says what was begun: no server starts on it, of this version or another.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import Storage, read_file, replace_file
 
 FORMAT = 1
+UNFINISHED = 0
 NAME = "meta.properties"
 
 
@@ -45,6 +47,25 @@ def open_meta(storage: Storage, data_dir: str, *, node_id: int, offsets_topic_nu
     return meta
 
 
+def begin_meta(storage: Storage, data_dir: str, begun: str) -> None:
+    """Say that the directory is being filled by ``begun``, a word or two, until ``write_meta``."""
+    replace_file(storage, f"{data_dir}/{NAME}", f"version={UNFINISHED}\nbegun={begun}\n".encode())
+
+
+def write_meta(storage: Storage, data_dir: str, meta: Meta) -> None:
+    """Give a new directory an identity."""
+    replace_file(storage, f"{data_dir}/{NAME}", _encode(meta))
+
+
+def begun_in(storage: Storage, data_dir: str) -> str | None:
+    """What was begun in a directory and not finished; None for any other directory."""
+    path = f"{data_dir}/{NAME}"
+    if not storage.exists(path):
+        return None
+    found = _parse(read_file(storage, path))
+    return found.get("begun") if found.get("version") == str(UNFINISHED) else None
+
+
 def read_meta(storage: Storage, data_dir: str) -> Meta:
     """The identity of a directory that has one: for tools that take it as it is."""
     path = f"{data_dir}/{NAME}"
@@ -63,9 +84,12 @@ def _encode(meta: Meta) -> bytes:
 
 def _decode(path: str, data: bytes) -> Meta:
     try:
-        lines = (line.strip() for line in data.decode().splitlines())
-        found = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        found = _parse(data)
         version = int(found["version"])
+        if version == UNFINISHED:
+            raise LogError(
+                f"{path}: what was begun here ({found['begun']}) was not finished: run it again, or empty the directory"
+            )
         if version != FORMAT:
             raise LogError(
                 f"{path} has format version {version}, this server knows version {FORMAT} only: use the server that wrote it"
@@ -73,3 +97,8 @@ def _decode(path: str, data: bytes) -> Meta:
         return Meta(found["cluster.id"], int(found["node.id"]), int(found["offsets.topic.num.partitions"]))
     except (KeyError, ValueError) as error:
         raise LogError(f"{path} cannot be read ({error}): restore it, it names what the directory holds") from error
+
+
+def _parse(data: bytes) -> dict[str, str]:
+    lines = (line.strip() for line in data.decode().splitlines())
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))

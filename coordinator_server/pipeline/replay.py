@@ -27,7 +27,7 @@ from coordinator_server.pipeline.plan import Source, read_batches, segment_bases
 from coordinator_server.pipeline.sealed import is_served, offline_store
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CLUSTER_METADATA_SERDE
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 
@@ -87,7 +87,7 @@ class ShardState(Struct):
     digest: str = ""
 
 
-class _NoTime:
+class NoTime:
     """Clock and timers of a state machine in which nothing happens but replay."""
 
     def wall_ms(self) -> int:
@@ -142,7 +142,7 @@ def replay(
 def replay_batches(batches: Iterable[bytes], upto: int | None = None) -> GroupShard:
     """A shard that has replayed the records of batches, those before ``upto``. Raises DecodeError."""
     shard = empty_shard()
-    replay = BatchReplay(CLASSIC_GROUP_SERDE, shard).replay
+    replay = BatchReplay(GROUP_SERDE, shard).replay
     for batch in batches:
         replay(batch, LATEST if upto is None else upto)
     return shard
@@ -150,13 +150,13 @@ def replay_batches(batches: Iterable[bytes], upto: int | None = None) -> GroupSh
 
 def empty_shard() -> GroupShard:
     """A shard to replay into; nothing else happens in it."""
-    nothing = _NoTime()
+    nothing = NoTime()
     return GroupShard(config=Config(), registry=SnapshotRegistry(), timer=nothing, clock=nothing, new_id=_no_id)
 
 
 def replay_catalog(batches: Iterable[bytes], upto: int | None = None) -> CatalogShard:
     """The same for the topics."""
-    shard = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=_NoTime(), new_topic_id=_no_id)
+    shard = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=NoTime(), new_topic_id=_no_id)
     replay = BatchReplay(CLUSTER_METADATA_SERDE, shard).replay
     for batch in batches:
         replay(batch, LATEST if upto is None else upto)

@@ -50,7 +50,7 @@ from coordinator_server.server.node import Node
 from coordinator_server.server.table import served_apis
 from coordinator_server.server.then import Then
 from coordinator_server.server.timers import LoopTimers
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CLUSTER_METADATA_SERDE
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 
@@ -108,7 +108,7 @@ class Daemon:
         batch_bytes = config.message_max_bytes
         self._groups = CoordinatorRuntime(
             GROUP_TOPIC,
-            CLASSIC_GROUP_SERDE,
+            GROUP_SERDE,
             self._build_group,
             services,
             max_batch_bytes=batch_bytes,

@@ -1,0 +1,194 @@
+"""We read Kafka: what a real broker's groups answered before it was stopped, this server answers after an import. And back again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from tests.support.asking import commit_alone, committed, make_topic
+from tests.support.client import Client
+from tests.support.eventually import eventually
+from tests.support.kafka_broker import KafkaBroker, give_shards
+from tests.support.kafka_history import LONG_SESSION_MS, answers, await_groups
+from tests.support.kafka_log import KafkaLog, kept_log, make_log
+from tests.support.members import form_group, join_all, subscription
+from tests.support.server import ROOT, Server
+
+PARTITIONS = {"offsets.topic.num.partitions": 5}
+# Their members cannot reach this server, so their state is not known here; Kafka knows it.
+UNSERVED = {
+    "consumer-crew": ("consumer", "Stable"),
+    "share-crew": ("share", "Stable"),
+    "streams-crew": ("streams", "Assigning"),
+}
+
+
+def import_log(log_dir: Path, data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "coordinator_server", "import", "--from", str(log_dir), "--data-dir", str(data_dir), *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+def told(server: Server) -> dict[str, Any]:
+    with Client(server.address) as client:
+        found: dict[str, Any] = json.loads(json.dumps(answers(client)))
+    return found
+
+
+def with_unknown_states(whole: dict[str, Any]) -> dict[str, Any]:
+    """Kafka's answers with the states that this server cannot know."""
+    groups = dict(whole["groups"])
+    for name, (kind, state) in UNSERVED.items():
+        assert groups[name] == [kind, state, kind]
+        groups[name] = [kind, "Unknown", kind]
+    return {**whole, "groups": groups}
+
+
+def serve_import(log: KafkaLog, directory: Path) -> Server:
+    directory.mkdir(parents=True)
+    server = Server(directory, PARTITIONS)
+    done = import_log(log.log_dir, server.data_dir)
+    assert done.returncode == 0, done.stderr
+    assert "the transaction of producer" in done.stderr
+    return server
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> KafkaLog:
+    return kept_log(tmp_path_factory.mktemp("kept"))
+
+
+@pytest.fixture
+def server(kept: KafkaLog, tmp_path: Path) -> Iterator[Server]:
+    with serve_import(kept, tmp_path / "server") as running:
+        yield running
+
+
+def test_the_kept_log_is_answered_as_kafka_did(kept: KafkaLog, server: Server) -> None:
+    """ListGroups, DescribeGroups, OffsetFetch of every group, topics with their ids."""
+    assert told(server) == with_unknown_states(kept.answers)
+    server.kill()
+    server.start()
+    assert told(server) == with_unknown_states(kept.answers)
+
+
+def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
+    """A classic join to one that has members, or to a share group, gets Kafka's error; so does a commit."""
+    with Client(server.address) as client:
+        for group_id in UNSERVED:
+            join = JoinGroupRequest(group_id, 10_000, 10_000, protocol_type="consumer")
+            join.protocols = [JoinGroupRequestProtocol("range", subscription("orders"))]
+            answer = client.ask(join, 9, JoinGroupResponse)
+            assert ErrorCode(answer.error_code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        assert commit_alone(client, "consumer-crew", "orders", {3: 99}) == {3: ErrorCode.UNKNOWN_MEMBER_ID}
+        assert commit_alone(client, "share-crew", "orders", {3: 99}) == {3: ErrorCode.GROUP_ID_NOT_FOUND}
+        partitions = [OffsetCommitRequestPartition(partition_index=3, committed_offset=99)]
+        topic = OffsetCommitRequestTopic(name="orders", partitions=partitions)
+        member_id = str(uuid.UUID(int=len("consumer-crew")))
+        as_member = OffsetCommitRequest("consumer-crew", 1, member_id, topics=[topic])
+        refused = client.ask(as_member, 9, OffsetCommitResponse).topics[0].partitions[0]
+        assert ErrorCode(refused.error_code) == ErrorCode.UNKNOWN_MEMBER_ID
+        assert committed(client, "consumer-crew") == {("orders", 3): 33}
+
+
+def test_an_empty_consumer_group_becomes_a_classic_one(server: Server) -> None:
+    """As in Kafka: its records get tombstones, its offsets stay; a restart knows the same."""
+    form_group(server.address, "consumer-left", 2, session_timeout_ms=LONG_SESSION_MS)
+
+    for _ in range(2):
+        found = told(server)
+        assert found["groups"]["consumer-left"] == ["consumer", "Stable", "classic"]
+        assert found["offsets"]["consumer-left"] == [0, [["orders", 3, 33, -1, "", 0]]]
+        server.kill()
+        server.start()
+
+
+def test_members_of_kafka_go_on_here(kept: KafkaLog, server: Server) -> None:
+    """A member with the id and generation that Kafka gave it commits and leaves."""
+    [state, *_, members] = kept.answers["described"]["stable-crew"]
+    assert state == 0
+    with Client(server.address) as client:
+        for member_id, *_ in members:
+            topic = OffsetCommitRequestTopic(name="orders", partitions=[OffsetCommitRequestPartition(0, 1234)])
+            request = OffsetCommitRequest("stable-crew", 2, member_id, topics=[topic])
+            answer = client.ask(request, 9, OffsetCommitResponse)
+            assert [one.error_code for one in answer.topics[0].partitions] == [ErrorCode.NONE]
+
+
+@pytest.mark.slow
+def test_a_fresh_log_there_and_back(tmp_path: Path) -> None:
+    """A broker's log is imported and served; groups go on here; the same broker, given our directories, answers what we did."""
+    with KafkaBroker(tmp_path / "kafka") as broker:
+        log = make_log(broker)
+        with serve_import(log, tmp_path / "server") as server:
+            assert told(server) == with_unknown_states(log.answers)
+            with Client(server.address) as client:
+                assert set(commit_alone(client, "simple-1", "orders", {0: 31337, 2: 4}).values()) == {ErrorCode.NONE}
+                assert set(commit_alone(client, "ours", "payments", {0: 3, 1: 4}).values()) == {ErrorCode.NONE}
+            _crew = form_group(server.address, "our-crew", 3, session_timeout_ms=LONG_SESSION_MS)
+            ours = told(server)
+            assert server.stop() == 0
+        give_shards(server.data_dir, broker.log_dir)
+        broker.start()
+        with broker.client() as client:
+            await_groups(client, ours["groups"])
+            theirs = json.loads(json.dumps(answers(client)))
+    assert with_unknown_states(theirs) == ours
+
+
+@pytest.mark.slow
+def test_kafka_serves_our_groups(tmp_path: Path) -> None:
+    """Some shards as plain segments, some as a compacted layer and the segments after it, whose inputs are gone."""
+    (tmp_path / "server").mkdir()
+    with (
+        Server(tmp_path / "server", {**PARTITIONS, "offsets.topic.segment.bytes": 4096}) as server,
+        Client(server.address) as client,
+    ):
+        make_topic(client, "orders", 6)
+        crew = form_group(server.address, "crew", 2, session_timeout_ms=LONG_SESSION_MS)
+        for round_number in range(8):
+            for number in range(15):
+                offsets = {partition: 100 * round_number + partition for partition in range(6)}
+                assert set(commit_alone(client, f"simple-{number}", "orders", offsets).values()) == {ErrorCode.NONE}
+            assert set(crew[0].commit("orders", {0: round_number}).values()) == {ErrorCode.NONE}
+            if round_number == 5:
+                compact = [sys.executable, "-m", "coordinator_server", "compact", "--engine", "python"]
+                done = subprocess.run([*compact, "--data-dir", str(server.data_dir)], cwd=ROOT, capture_output=True, check=False)
+                assert done.returncode == 0, done.stderr
+        join_all(crew)
+        ours = told(server)
+        assert server.stop() == 0
+    layers = {path.parent.name for path in server.data_dir.glob("__consumer_offsets-*/layer-*")}
+    assert len(layers) == PARTITIONS["offsets.topic.num.partitions"]
+    with KafkaBroker(tmp_path / "kafka") as broker:
+        broker.start()
+        with broker.client() as other:
+            make_topic(other, "orders", 6)
+            await_groups(other, ["crew"])
+            eventually(lambda: len(list(broker.log_dir.glob("__consumer_offsets-*"))) == len(layers))
+        broker.stop()
+        for number in (0, 3):
+            for layer in (server.data_dir / f"__consumer_offsets-{number}").glob("layer-*"):
+                shutil.rmtree(layer)
+        give_shards(server.data_dir, broker.log_dir)
+        broker.start()
+        with broker.client() as other:
+            await_groups(other, ours["groups"])
+            theirs = json.loads(json.dumps(answers(other)))
+    for what in ("groups", "described", "offsets"):
+        assert theirs[what] == ours[what]
