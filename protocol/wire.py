@@ -52,6 +52,9 @@ def at_version(function: F, version: int) -> F:
     return cast("F", other)
 
 
+COMPILED: Final = not isinstance(at_version, FunctionType)
+"""Whether this package has been compiled by mypyc."""
+
 DECODE_ERRORS: Final = (IndexError, struct.error, ValueError)
 ENCODE_ERRORS: Final = (struct.error, TypeError, AttributeError, ValueError)
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from protocol.generate.module import generate_module
+from protocol.generate.source import layouts_module
 from protocol.schema import messages_by_module
 
 GENERATED = Path(__file__).parent.parent / "generated"
@@ -35,8 +36,10 @@ def main(arguments: list[str] | None = None) -> int:
 def sources() -> dict[Path, str]:
     """Every file of the generated package and its text."""
     files = {GENERATED / "__init__.py": PACKAGE_DOC}
+    shared: dict[str, str] = {}
     for name, messages in messages_by_module().items():
-        files[GENERATED / f"{name}.py"] = generate_module(name, messages)
+        files[GENERATED / f"{name}.py"] = generate_module(name, messages, shared)
+    files[GENERATED / "layouts.py"] = layouts_module(shared)
     return files
 
 

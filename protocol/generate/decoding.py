@@ -7,12 +7,15 @@ reads all of it. Nested structs and the elements of arrays are read in place; th
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from typing import Final
 
 from protocol.fields import Item, Message, Primitive
-from protocol.generate.rows import Row, row_of
+from protocol.generate.rows import Row, RowShape, row_of, shape_of
 from protocol.generate.source import FORMATS, PYTHON_TYPES, SIZES, Layouts, Source, join, literal, local, python_type, size_of
 from protocol.schema import FieldSpec, fields_of
 
+LOOK_FROM: Final = 8
+"""In arrays of at least so many elements it is worth a look whether they look alike."""
 _LONG_SIZES = (Primitive.BYTES, Primitive.RECORDS)
 
 
@@ -90,10 +93,10 @@ class DecoderWriter:
     def _compact_sized(self, kind: Primitive, path: str, size: int, read: str, nullable: bool) -> None:
         """The content behind a run of ``size`` bytes, the last of which is a compact size, or the first byte of it."""
         at = f"pos + {size - 1}" if size > 1 else "pos"
-        with self._source.block("if 0 < n < 0x80"):
-            self._source.line(read.format(f"pos + {size}", f"{at} + n"))
         if nullable:
-            self._null(path, size, "elif n == 0")
+            self._null(path, size, "if not n")
+        with self._source.block("elif n < 0x80" if nullable else "if 0 < n < 0x80"):
+            self._source.line(read.format(f"pos + {size}", f"{at} + n"))
         with self._source.block("else"):
             reader = "read_string_size" if kind is Primitive.STRING else "read_uvarint"
             self._source.line(f"n, pos = {reader}(buf, {at})")
@@ -224,15 +227,19 @@ class DecoderWriter:
         if isinstance(field.type, Primitive):
             self._primitive_elements(field, field.type, path)
             return
+        shape = shape_of(field.type, self._version, self._flexible, self._is_compact)
+        if shape is not None:
+            self._runs(field.type, path, shape)
+            return
         row = row_of(field.type, self._version, self._flexible)
-        if row is None:
+        if row is None or row.string is not None:
             self._loop(field.type, path)
             return
         self._source.line(f"end = pos + n * {row.size}")
         if row.is_certain:
             self._rows(field.type, path, row)
             return
-        with self._source.block(f"if {row.condition(self._version)}"):
+        with self._source.block(f"if {row.condition}"):
             self._rows(field.type, path, row)
         with self._source.block("else"):
             self._loop(field.type, path)
@@ -254,39 +261,76 @@ class DecoderWriter:
     def _loop(self, struct: type[Item], path: str) -> None:
         self._source.line(f"{local(path)} = []")
         with self._times(path):
-            expression = self._struct(struct, path)
-            self._flush()
-            self._source.line(f"{local(path)}.append({expression})")
+            self._one(struct, path)
+
+    def _one(self, struct: type[Item], path: str) -> None:
+        """Read one element."""
+        expression = self._struct(struct, path)
+        self._flush()
+        self._source.line(f"{local(path)}.append({expression})")
 
     def _rows(self, struct: type[Item], path: str, row: Row) -> None:
         """Read an array whose elements have the row's layout, up to ``end``."""
         rows = f"{self._layouts.name('rows', row.formats)}(buf[pos:end])"
         names = tuple(field.name for field in fields_of(struct))
-        starred = f"{local(path)} = list(starmap({struct.__name__}, {rows}))"
-        if names[: len(row.names)] != row.names or (row.string is not None and row.string.default != ""):
-            self._built_rows(struct, path, row, rows, row.string_value(self._version))
-        elif row.string is None or self._version not in row.string.nullable:
-            self._source.line(starred)
-        else:  # every string is its default, or every string is null
-            with self._source.block(f"if {row.is_empty}"):
-                self._source.line(starred)
-            with self._source.block("else"):
-                self._built_rows(struct, path, row, rows, "None")
+        if names[: len(row.names)] == row.names:
+            self._source.line(f"{local(path)} = list(starmap({struct.__name__}, {rows}))")
+        else:
+            self._source.line(f"{local(path)} = [{self._made_of_row(struct, {})} for {_targets(row.names)} in {rows}]")
         self._source.line("pos = end")
 
-    def _built_rows(self, struct: type[Item], path: str, row: Row, rows: str, string: str) -> None:
-        """The elements where the fields of a row are not the first ones of the struct."""
+    def _runs(self, struct: type[Item], path: str, shape: RowShape) -> None:
+        """Read an array by as many elements at a time as look alike, and those that do not one by one."""
+        name = local(path)
+        left, step, count = (local(join(path, part)) for part in ("left", "step", "count"))
+        self._source.line(f"{name} = []")
+        self._source.line(f"{left}, {step} = n, {LOOK_FROM}")
+        with self._source.block(f"while {left}"):
+            self._source.line(f"{count} = {left}")
+            with self._source.block(f"if {left} >= {LOOK_FROM}" + ("" if shape.has_numbers else " and RUNS_OF_TEXT")):
+                self._source.line(f"run = alike({self._layouts.shape(shape.definition)}, buf, pos, {left})")
+                with self._source.block("if run is not None"):
+                    self._source.line("pos, n, rows, absent, is_same = run")
+                    self._source.line(f"{left} -= n")
+                    self._run_of_rows(struct, path, shape)
+                    self._source.line("continue")
+                with self._source.block(f"if {step} < {left}"):
+                    self._source.line(f"{count} = {step}")
+                self._source.line(f"{step} *= 2")
+            self._source.line(f"{left} -= {count}")
+            with self._source.block(f"for _ in range({count})"):
+                self._one(struct, path)
+
+    def _run_of_rows(self, struct: type[Item], path: str, shape: RowShape) -> None:
+        name = local(path)
+        if len(shape.sized) == 1:
+            (only,) = shape.sized
+            if shape.numbers == tuple(field.name for field in fields_of(struct))[: len(shape.numbers)]:
+                with self._source.block(f"if is_same and absent == {literal(only.default)}"):
+                    self._source.line(f"{name} += starmap({struct.__name__}, rows)")
+                    self._source.line("continue")
+            with self._source.block("if is_same"):
+                element = self._made_of_row(struct, {only.name: "absent"})
+                self._source.line(f"{name} += [{element} for {_targets(shape.numbers)} in rows]")
+            head, values = "else", {only.name: _content_of(only)}
+            with self._source.block(head):
+                self._source.line(f"{name} += [{self._made_of_row(struct, values)} for {_targets(shape.names)} in rows]")
+            return
+        values = {}
+        for index, field in enumerate(shape.sized):
+            value = _content_of(field)
+            values[field.name] = (
+                f"{value} if {local(field.name)} else absent[{index}]" if self._version in field.nullable else value
+            )
+        self._source.line(f"{name} += [{self._made_of_row(struct, values)} for {_targets(shape.names)} in rows]")
+
+    def _made_of_row(self, struct: type[Item], given: dict[str, str]) -> str:
+        """The constructor call from locals named as the fields, but for the values that are given."""
         values = []
-        if "mark" in string:
-            name = local(path + ".string")
-            self._source.line(f"{name} = {string}")
-            string = name
         for field in fields_of(struct):
             present = local(field.name) if self._version in field.versions else literal(field.default)
-            values.append(string if field is row.string else present)
-        expression = f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
-        targets = ", ".join(map(local, row.names)) + ("," if len(row.names) == 1 else "")
-        self._source.line(f"{local(path)} = [{expression} for {targets} in {rows}]")
+            values.append(given.get(field.name, present))
+        return f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
 
     def _smallest(self, field: FieldSpec) -> int:
         """The fewest bytes that the field takes at this version."""
@@ -302,6 +346,15 @@ class DecoderWriter:
             wide = 4 if field.type in _LONG_SIZES else 2
             return SIZES[FORMATS[field.type]] if field.type in FORMATS else 1 if self._is_compact(field) else wide
         return sum(map(self._smallest, fields_of(field.type))) + self._flexible
+
+
+def _targets(names: tuple[str, ...]) -> str:
+    return ", ".join(map(local, names)) + ("," if len(names) == 1 else "") or "_"
+
+
+def _content_of(field: FieldSpec) -> str:
+    """The value of a string or bytes that a row gives as bytes."""
+    return f"{local(field.name)}.decode()" if field.type is Primitive.STRING else local(field.name)
 
 
 def _without_defaults(struct: type[Message | Item], values: list[str]) -> list[str]:

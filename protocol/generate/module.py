@@ -28,21 +28,27 @@ _WIRE_NAMES: Final = (
     "write_string_size",
     "write_uvarint",
 )
+_RUNTIME: Final = (
+    ("native", ("int8", "int16", "int32", "int64")),
+    ("runs", ("RUNS_OF_TEXT", "Field", "Shape", "alike")),
+    ("wire", _WIRE_NAMES),
+)
 _SIGNATURES: Final = {
     "decode": "def {function}(buf: bytes, pos: int, version: int = {version}) -> tuple[{message}, int]:",
     "encode": "def {function}(msg: {message}, out: bytearray, version: int = {version}) -> None:",
 }
 
 
-def generate_module(name: str, messages: tuple[type[Message], ...]) -> str:
-    """The source of ``protocol/generated/<name>.py``."""
+def generate_module(name: str, messages: tuple[type[Message], ...], shared: dict[str, str]) -> str:
+    """The source of ``protocol/generated/<name>.py``; the layouts that it takes from ``layouts.py`` are added to ``shared``."""
     layouts = Layouts()
     functions: list[str] = []
     for message in messages:
         functions += _functions("decode", message, partial(_decoder, message, layouts))
         functions += _functions("encode", message, partial(_encoder, message, layouts))
     text = "\n".join([*layouts.definitions(), *functions, *_tables(messages)])
-    return "\n".join([_head(name, messages, text), text, ""])
+    shared |= layouts.native()
+    return "\n".join([_head(name, messages, text, sorted(layouts.native())), text, ""])
 
 
 def _functions(verb: str, message: type[Message], body: Callable[[int], list[str]]) -> list[str]:
@@ -100,7 +106,7 @@ def _tables(messages: tuple[type[Message], ...]) -> list[str]:
     return lines
 
 
-def _head(name: str, messages: tuple[type[Message], ...], text: str) -> str:
+def _head(name: str, messages: tuple[type[Message], ...], text: str, shared: list[str]) -> str:
     used = set(re.findall(r"\w+", text))
     standard = [
         ("itertools", _used(("starmap",), used)),
@@ -119,8 +125,9 @@ def _head(name: str, messages: tuple[type[Message], ...], text: str) -> str:
             "",
             "from protocol.codec import Decoder, Encoder",
             f"from protocol.fields import {fields}",
+            *([_import("protocol.generated.layouts", shared)] if shared else []),
             _import(f"protocol.messages.{name}", structs),
-            _import("protocol.wire", _used(_WIRE_NAMES, used)),
+            *(_import(f"protocol.{module}", _used(names, used)) for module, names in _RUNTIME if set(names) & used),
             "",
         ]
     )

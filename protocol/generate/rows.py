@@ -6,6 +6,9 @@ given array is such can be seen in a few strided slices: all its strings are nul
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from struct import calcsize
+
 from msgspec import Struct
 
 from protocol.fields import Item, Primitive
@@ -28,34 +31,20 @@ class Row(Struct, frozen=True):
         """Whether every array has this layout, whatever its content."""
         return self.string is None and not self.is_flexible
 
-    def condition(self, version: int) -> str:
-        """Whether the ``n`` elements at ``pos``, which would end at ``end``, have this layout."""
-        parts = []
-        if self.string is not None:
-            parts = ["n > 1", "end <= len(buf)", *self._string_parts(version in self.string.nullable)]
-        if self.is_flexible:
-            parts.append(f"buf[pos + {self.size - 1} : end : {self.size}].count(0) == n")
-        return " and ".join(parts)
-
-    def string_value(self, version: int) -> str:
-        """The value of every element's string, once ``condition`` holds."""
-        if self.string is None or version not in self.string.nullable:
-            return '""'
-        return f'"" if {self.is_empty} else None'
-
     @property
-    def is_empty(self) -> str:
-        """Whether every element's string is empty rather than null, once ``condition`` holds."""
-        return "mark" if self.is_flexible else "not mark"
+    def condition(self) -> str:
+        """Whether the ``n`` elements at ``pos``, which would end at ``end``, have this layout: no tags."""
+        return f"buf[pos + {self.size - 1} : end : {self.size}].count(0) == n"
 
-    def _string_parts(self, nullable: bool) -> list[str]:
-        """Every size is that of the first, and that is the size of an empty string, or of null."""
-        at, stride = self.string_at, self.size
-        parts = [f"buf[pos + {at} : end : {stride}].count(mark) == n"]
-        if self.is_flexible:
-            return [f"(mark := buf[pos + {at}]) " + ("<= 1" if nullable else "== 1"), *parts]
-        first = f"(mark := buf[pos + {at}]) " + ("in (0, 0xFF)" if nullable else "== 0")
-        return [first, *parts, f"buf[pos + {at + 1} : end : {stride}].count(mark) == n"]
+
+class RowShape(Struct, frozen=True):
+    """An element of which arrays may be read by ``protocol.runs``: ``sized`` are its strings and bytes, ``numbers`` the fields of fixed size."""
+
+    names: tuple[str, ...]
+    numbers: tuple[str, ...]
+    sized: tuple[FieldSpec, ...]
+    has_numbers: bool
+    definition: str
 
 
 def row_of(struct: type[Item], version: int, is_flexible: bool) -> Row | None:
@@ -83,3 +72,36 @@ def row_of(struct: type[Item], version: int, is_flexible: bool) -> Row | None:
     if is_flexible:
         formats, size = formats + "x", size + 1
     return Row(formats, size, names, string, string_at, is_flexible)
+
+
+def shape_of(struct: type[Item], version: int, is_flexible: bool, is_compact: Callable[[FieldSpec], bool]) -> RowShape | None:
+    """What the elements of an array may have in common, or None when they have no strings or bytes, or more than those and numbers."""
+    fields = [field for field in fields_of(struct) if version in field.versions]
+    if any(field.is_array or version in field.tagged or not isinstance(field.type, Primitive) for field in fields):
+        return None
+    sized = [field for field in fields if field.type not in FORMATS]
+    numbers = [field for field in fields if field.type in FORMATS]
+    if not sized:
+        return None
+    before, parts = "", []
+    for field in fields:
+        if field.type in FORMATS:
+            assert isinstance(field.type, Primitive)
+            before += FORMATS[field.type]
+            continue
+        width = 1 if is_compact(field) else 2 if field.type is Primitive.STRING else 4
+        empty = '""' if field.type is Primitive.STRING else 'b""'
+        parts.append(f'Field("{before}", {_size_of(before)}, {width}, {version in field.nullable}, {empty})')
+        before = ""
+    behind = before + "x" * is_flexible
+    return RowShape(
+        names=tuple(field.name for field in fields),
+        numbers=tuple(field.name for field in numbers),
+        sized=tuple(sized),
+        has_numbers=any(SIZES[FORMATS[field.type]] in (2, 4, 8) for field in numbers if isinstance(field.type, Primitive)),
+        definition=f'Shape("{behind}", {_size_of(behind)}, {", ".join(parts)})',
+    )
+
+
+def _size_of(formats: str) -> int:
+    return calcsize(f">{formats}")

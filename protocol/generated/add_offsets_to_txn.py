@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_ih, unpack_ihB, unpack_qhB, unpack_qhh
 from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from protocol.wire import (
     DECODE_ERRORS,
@@ -26,11 +27,6 @@ pack_ihx = Struct(">ihx").pack
 pack_qh = Struct(">qh").pack
 pack_qhB = Struct(">qhB").pack
 pack_qhh = Struct(">qhh").pack
-unpack_h = Struct(">h").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_qhB = Struct(">qhB").unpack_from
-unpack_qhh = Struct(">qhh").unpack_from
 
 
 def decode_add_offsets_to_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AddOffsetsToTxnRequest, int]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_i, unpack_iB, unpack_ihB, unpack_ii, unpack_qhB, unpack_qhi, unpack_qhzB
 from protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,
@@ -47,14 +48,6 @@ pack_qhB = Struct(">qhB").pack
 pack_qhi = Struct(">qhi").pack
 rows_ih = Struct(">ih").iter_unpack
 rows_ihx = Struct(">ihx").iter_unpack
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_qhzB = Struct(">qh?B").unpack_from
-unpack_qhB = Struct(">qhB").unpack_from
-unpack_qhi = Struct(">qhi").unpack_from
 
 
 def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AddPartitionsToTxnRequest, int]:

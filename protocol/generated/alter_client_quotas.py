@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hB, unpack_hh, unpack_i, unpack_iB, unpack_ii, unpack_z, unpack_zB
 from protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasResponse,
@@ -15,6 +16,7 @@ from protocol.messages.alter_client_quotas import (
     RequestEntryData,
     ResponseEntryData,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -29,6 +31,10 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""))
+SHAPE_2 = Shape("d?", 9, Field("", 0, 2, False, ""))
+SHAPE_3 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
+SHAPE_4 = Shape("d?x", 10, Field("", 0, 1, False, ""))
 pack_z = Struct(">?").pack
 pack_zx = Struct(">?x").pack
 pack_Bdzx = Struct(">Bd?x").pack
@@ -41,18 +47,8 @@ pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
-rows_xdzx = Struct(">xd?x").iter_unpack
-rows_xxdz = Struct(">xxd?").iter_unpack
-unpack_z = Struct(">?").unpack_from
-unpack_zB = Struct(">?B").unpack_from
 unpack_dz = Struct(">d?").unpack_from
 unpack_dzB = Struct(">d?B").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterClientQuotasRequest, int]:
@@ -77,20 +73,33 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                     raise BadField("entries.entity")
                 raise ShortField("entries.entity", n)
             entries_entity = []
-            entries_entity_count = n
-            for _ in range(entries_entity_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("entries.entity.entity_type")
-                entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                entries_entity_entity_name: str | None
-                (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
-                    entries_entity_entity_name = None
-                    pos += 2
-                entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+            entries_entity_left, entries_entity_step = n, 8
+            while entries_entity_left:
+                entries_entity_count = entries_entity_left
+                if entries_entity_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, entries_entity_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        entries_entity_left -= n
+                        entries_entity += [EntityData(entity_type.decode(), entity_name.decode() if entity_name else absent[1]) for entity_type, entity_name in rows]
+                        continue
+                    if entries_entity_step < entries_entity_left:
+                        entries_entity_count = entries_entity_step
+                    entries_entity_step *= 2
+                entries_entity_left -= entries_entity_count
+                for _ in range(entries_entity_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("entries.entity.entity_type")
+                    entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    entries_entity_entity_name: str | None
+                    (n,) = unpack_h(buf, pos)
+                    if n >= 0:
+                        entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        entries_entity_entity_name = None
+                        pos += 2
+                    entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
             (n,) = unpack_i(buf, pos)
             pos += 4
             entries_ops: list[OpData]
@@ -98,13 +107,24 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                 if n < 0:
                     raise BadField("entries.ops")
                 raise ShortField("entries.ops", n)
-            end = pos + n * 11
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 0 and buf[pos + 0 : end : 11].count(mark) == n and buf[pos + 1 : end : 11].count(mark) == n:
-                entries_ops = [OpData("", value_, remove) for value_, remove in rows_xxdz(buf[pos:end])]
-                pos = end
-            else:
-                entries_ops = []
-                entries_ops_count = n
+            entries_ops = []
+            entries_ops_left, entries_ops_step = n, 8
+            while entries_ops_left:
+                entries_ops_count = entries_ops_left
+                if entries_ops_left >= 8:
+                    run = alike(SHAPE_2, buf, pos, entries_ops_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        entries_ops_left -= n
+                        if is_same:
+                            entries_ops += [OpData(absent, value_, remove) for value_, remove in rows]
+                        else:
+                            entries_ops += [OpData(key.decode(), value_, remove) for key, value_, remove in rows]
+                        continue
+                    if entries_ops_step < entries_ops_left:
+                        entries_ops_count = entries_ops_step
+                    entries_ops_step *= 2
+                entries_ops_left -= entries_ops_count
                 for _ in range(entries_ops_count):
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
@@ -149,31 +169,44 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                     raise BadField("entries.entity")
                 raise ShortField("entries.entity", n)
             entries_entity = []
-            entries_entity_count = n
-            for _ in range(entries_entity_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("entries.entity.entity_type")
-                    entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
-                entries_entity_entity_name: str | None
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
-                    entries_entity_entity_name = None
+            entries_entity_left, entries_entity_step = n, 8
+            while entries_entity_left:
+                entries_entity_count = entries_entity_left
+                if entries_entity_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_3, buf, pos, entries_entity_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        entries_entity_left -= n
+                        entries_entity += [EntityData(entity_type.decode(), entity_name.decode() if entity_name else absent[1]) for entity_type, entity_name in rows]
+                        continue
+                    if entries_entity_step < entries_entity_left:
+                        entries_entity_count = entries_entity_step
+                    entries_entity_step *= 2
+                entries_entity_left -= entries_entity_count
+                for _ in range(entries_entity_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("entries.entity.entity_type")
+                        entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                    entries_entity_entity_name: str | None
+                    n = buf[pos]
+                    if not n:
+                        entries_entity_entity_name = None
+                        pos += 1
+                    elif n < 0x80:
+                        entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
                     pos += 1
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -184,13 +217,24 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                 if n < 0:
                     raise BadField("entries.ops")
                 raise ShortField("entries.ops", n)
-            end = pos + n * 11
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 11].count(mark) == n and buf[pos + 10 : end : 11].count(0) == n:
-                entries_ops = [OpData("", value_, remove) for value_, remove in rows_xdzx(buf[pos:end])]
-                pos = end
-            else:
-                entries_ops = []
-                entries_ops_count = n
+            entries_ops = []
+            entries_ops_left, entries_ops_step = n, 8
+            while entries_ops_left:
+                entries_ops_count = entries_ops_left
+                if entries_ops_left >= 8:
+                    run = alike(SHAPE_4, buf, pos, entries_ops_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        entries_ops_left -= n
+                        if is_same:
+                            entries_ops += [OpData(absent, value_, remove) for value_, remove in rows]
+                        else:
+                            entries_ops += [OpData(key.decode(), value_, remove) for key, value_, remove in rows]
+                        continue
+                    if entries_ops_step < entries_ops_left:
+                        entries_ops_count = entries_ops_step
+                    entries_ops_step *= 2
+                entries_ops_left -= entries_ops_count
                 for _ in range(entries_ops_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
@@ -345,20 +389,33 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
                     raise BadField("entries.entity")
                 raise ShortField("entries.entity", n)
             entries_entity = []
-            entries_entity_count = n
-            for _ in range(entries_entity_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("entries.entity.entity_type")
-                entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                entries_entity_entity_name: str | None
-                (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
-                    entries_entity_entity_name = None
-                    pos += 2
-                entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+            entries_entity_left, entries_entity_step = n, 8
+            while entries_entity_left:
+                entries_entity_count = entries_entity_left
+                if entries_entity_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, entries_entity_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        entries_entity_left -= n
+                        entries_entity += [EntityData(entity_type.decode(), entity_name.decode() if entity_name else absent[1]) for entity_type, entity_name in rows]
+                        continue
+                    if entries_entity_step < entries_entity_left:
+                        entries_entity_count = entries_entity_step
+                    entries_entity_step *= 2
+                entries_entity_left -= entries_entity_count
+                for _ in range(entries_entity_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("entries.entity.entity_type")
+                    entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    entries_entity_entity_name: str | None
+                    (n,) = unpack_h(buf, pos)
+                    if n >= 0:
+                        entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        entries_entity_entity_name = None
+                        pos += 2
+                    entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
             entries.append(ResponseEntryData(entries_error_code, entries_error_message, entries_entity))
         if pos > len(buf):
             raise IndexError
@@ -386,11 +443,11 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
         for _ in range(entries_count):
             entries_error_message: str | None
             entries_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                entries_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 entries_error_message = None
                 pos += 3
+            elif n < 0x80:
+                entries_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 entries_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -405,31 +462,44 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                     raise BadField("entries.entity")
                 raise ShortField("entries.entity", n)
             entries_entity = []
-            entries_entity_count = n
-            for _ in range(entries_entity_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("entries.entity.entity_type")
-                    entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
-                entries_entity_entity_name: str | None
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
-                    entries_entity_entity_name = None
+            entries_entity_left, entries_entity_step = n, 8
+            while entries_entity_left:
+                entries_entity_count = entries_entity_left
+                if entries_entity_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_3, buf, pos, entries_entity_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        entries_entity_left -= n
+                        entries_entity += [EntityData(entity_type.decode(), entity_name.decode() if entity_name else absent[1]) for entity_type, entity_name in rows]
+                        continue
+                    if entries_entity_step < entries_entity_left:
+                        entries_entity_count = entries_entity_step
+                    entries_entity_step *= 2
+                entries_entity_left -= entries_entity_count
+                for _ in range(entries_entity_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("entries.entity.entity_type")
+                        entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                    entries_entity_entity_name: str | None
+                    n = buf[pos]
+                    if not n:
+                        entries_entity_entity_name = None
+                        pos += 1
+                    elif n < 0x80:
+                        entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
                     pos += 1
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
             n = buf[pos]
             pos += 1
             if n:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_bB,
+    unpack_bh,
+    unpack_h,
+    unpack_hB,
+    unpack_hh,
+    unpack_i,
+    unpack_iB,
+    unpack_ii,
+    unpack_z,
+    unpack_zB,
+)
 from protocol.messages.alter_configs import (
     AlterConfigsRequest,
     AlterConfigsResource,
@@ -14,6 +26,7 @@ from protocol.messages.alter_configs import (
     AlterConfigsResponse,
     AlterableConfig,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -29,6 +42,10 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
+SHAPE_3 = Shape("", 0, Field("h", 2, 2, True, ""), Field("b", 1, 2, False, ""))
+SHAPE_4 = Shape("x", 1, Field("h", 2, 1, True, ""), Field("b", 1, 1, False, ""))
 pack_z = Struct(">?").pack
 pack_zx = Struct(">?x").pack
 pack_b = Struct(">b").pack
@@ -40,16 +57,6 @@ pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
-unpack_z = Struct(">?").unpack_from
-unpack_zB = Struct(">?B").unpack_from
-unpack_bB = Struct(">bB").unpack_from
-unpack_bh = Struct(">bh").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterConfigsRequest, int]:
@@ -78,20 +85,33 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
                     raise BadField("resources.configs")
                 raise ShortField("resources.configs", n)
             resources_configs = []
-            resources_configs_count = n
-            for _ in range(resources_configs_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("resources.configs.name")
-                resources_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                resources_configs_value: str | None
-                (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    resources_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
-                    resources_configs_value = None
-                    pos += 2
-                resources_configs.append(AlterableConfig(resources_configs_name, resources_configs_value))
+            resources_configs_left, resources_configs_step = n, 8
+            while resources_configs_left:
+                resources_configs_count = resources_configs_left
+                if resources_configs_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, resources_configs_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        resources_configs_left -= n
+                        resources_configs += [AlterableConfig(name.decode(), value_.decode() if value_ else absent[1]) for name, value_ in rows]
+                        continue
+                    if resources_configs_step < resources_configs_left:
+                        resources_configs_count = resources_configs_step
+                    resources_configs_step *= 2
+                resources_configs_left -= resources_configs_count
+                for _ in range(resources_configs_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("resources.configs.name")
+                    resources_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    resources_configs_value: str | None
+                    (n,) = unpack_h(buf, pos)
+                    if n >= 0:
+                        resources_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        resources_configs_value = None
+                        pos += 2
+                    resources_configs.append(AlterableConfig(resources_configs_name, resources_configs_value))
             resources.append(AlterConfigsResource(resources_resource_type, resources_resource_name, resources_configs))
         (validate_only,) = unpack_z(buf, pos)
         pos += 1
@@ -139,31 +159,44 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     raise BadField("resources.configs")
                 raise ShortField("resources.configs", n)
             resources_configs = []
-            resources_configs_count = n
-            for _ in range(resources_configs_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    resources_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("resources.configs.name")
-                    resources_configs_name = buf[pos : (pos := pos + n - 1)].decode()
-                resources_configs_value: str | None
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    resources_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
-                    resources_configs_value = None
+            resources_configs_left, resources_configs_step = n, 8
+            while resources_configs_left:
+                resources_configs_count = resources_configs_left
+                if resources_configs_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_2, buf, pos, resources_configs_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        resources_configs_left -= n
+                        resources_configs += [AlterableConfig(name.decode(), value_.decode() if value_ else absent[1]) for name, value_ in rows]
+                        continue
+                    if resources_configs_step < resources_configs_left:
+                        resources_configs_count = resources_configs_step
+                    resources_configs_step *= 2
+                resources_configs_left -= resources_configs_count
+                for _ in range(resources_configs_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        resources_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("resources.configs.name")
+                        resources_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                    resources_configs_value: str | None
+                    n = buf[pos]
+                    if not n:
+                        resources_configs_value = None
+                        pos += 1
+                    elif n < 0x80:
+                        resources_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        resources_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
                     pos += 1
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    resources_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                resources_configs.append(AlterableConfig(resources_configs_name, resources_configs_value))
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    resources_configs.append(AlterableConfig(resources_configs_name, resources_configs_value))
             n = buf[pos]
             pos += 1
             if n:
@@ -273,20 +306,33 @@ def decode_alter_configs_response_v0(buf: bytes, pos: int, version: int = 0) -> 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        responses_count = n
-        for _ in range(responses_count):
-            responses_error_message: str | None
-            responses_error_code, n = unpack_hh(buf, pos)
-            if n >= 0:
-                responses_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-            else:
-                responses_error_message = None
-                pos += 4
-            responses_resource_type, n = unpack_bh(buf, pos)
-            if n < 0:
-                raise BadField("responses.resource_name")
-            responses_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-            responses.append(AlterConfigsResourceResponse(responses_error_code, responses_error_message, responses_resource_type, responses_resource_name))
+        responses_left, responses_step = n, 8
+        while responses_left:
+            responses_count = responses_left
+            if responses_left >= 8:
+                run = alike(SHAPE_3, buf, pos, responses_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    responses_left -= n
+                    responses += [AlterConfigsResourceResponse(error_code, error_message.decode() if error_message else absent[0], resource_type, resource_name.decode()) for error_code, error_message, resource_type, resource_name in rows]
+                    continue
+                if responses_step < responses_left:
+                    responses_count = responses_step
+                responses_step *= 2
+            responses_left -= responses_count
+            for _ in range(responses_count):
+                responses_error_message: str | None
+                responses_error_code, n = unpack_hh(buf, pos)
+                if n >= 0:
+                    responses_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    responses_error_message = None
+                    pos += 4
+                responses_resource_type, n = unpack_bh(buf, pos)
+                if n < 0:
+                    raise BadField("responses.resource_name")
+                responses_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                responses.append(AlterConfigsResourceResponse(responses_error_code, responses_error_message, responses_resource_type, responses_resource_name))
         if pos > len(buf):
             raise IndexError
         return AlterConfigsResponse(throttle_time_ms, responses), pos
@@ -312,31 +358,44 @@ def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        responses_count = n
-        for _ in range(responses_count):
-            responses_error_message: str | None
-            responses_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
-                responses_error_message = None
-                pos += 3
-            else:
-                n, pos = read_string_size(buf, pos + 2)
-                responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            responses_resource_type, n = unpack_bB(buf, pos)
-            if 0 < n < 0x80:
-                responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 1)
-                if n == 0:
-                    raise BadField("responses.resource_name")
-                responses_resource_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            responses.append(AlterConfigsResourceResponse(responses_error_code, responses_error_message, responses_resource_type, responses_resource_name))
+        responses_left, responses_step = n, 8
+        while responses_left:
+            responses_count = responses_left
+            if responses_left >= 8:
+                run = alike(SHAPE_4, buf, pos, responses_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    responses_left -= n
+                    responses += [AlterConfigsResourceResponse(error_code, error_message.decode() if error_message else absent[0], resource_type, resource_name.decode()) for error_code, error_message, resource_type, resource_name in rows]
+                    continue
+                if responses_step < responses_left:
+                    responses_count = responses_step
+                responses_step *= 2
+            responses_left -= responses_count
+            for _ in range(responses_count):
+                responses_error_message: str | None
+                responses_error_code, n = unpack_hB(buf, pos)
+                if not n:
+                    responses_error_message = None
+                    pos += 3
+                elif n < 0x80:
+                    responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 2)
+                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                responses_resource_type, n = unpack_bB(buf, pos)
+                if 0 < n < 0x80:
+                    responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 1)
+                    if n == 0:
+                        raise BadField("responses.resource_name")
+                    responses_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                responses.append(AlterConfigsResourceResponse(responses_error_code, responses_error_message, responses_resource_type, responses_resource_name))
         n = buf[pos]
         pos += 1
         if n:

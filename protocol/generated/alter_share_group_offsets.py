@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_ihB, unpack_iqB, unpack_uB
 from protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
@@ -16,6 +17,7 @@ from protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsResponsePartition,
     AlterShareGroupOffsetsResponseTopic,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -30,17 +32,14 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("ih", 6, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihBx = Struct(">ihBx").pack
 pack_iqx = Struct(">iqx").pack
-rows_ihxx = Struct(">ihxx").iter_unpack
 rows_iqx = Struct(">iqx").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iqB = Struct(">iqB").unpack_from
 
 
 def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterShareGroupOffsetsRequest, int]:
@@ -157,11 +156,11 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -196,22 +195,35 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                 if n < 0:
                     raise BadField("responses.partitions")
                 raise ShortField("responses.partitions", n)
-            end = pos + n * 8
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 6]) <= 1 and buf[pos + 6 : end : 8].count(mark) == n and buf[pos + 7 : end : 8].count(0) == n:
-                responses_partitions_string = "" if mark else None
-                responses_partitions = [AlterShareGroupOffsetsResponsePartition(partition_index, error_code, responses_partitions_string) for partition_index, error_code in rows_ihxx(buf[pos:end])]
-                pos = end
-            else:
-                responses_partitions = []
-                responses_partitions_count = n
+            responses_partitions = []
+            responses_partitions_left, responses_partitions_step = n, 8
+            while responses_partitions_left:
+                responses_partitions_count = responses_partitions_left
+                if responses_partitions_left >= 8:
+                    run = alike(SHAPE_1, buf, pos, responses_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        responses_partitions_left -= n
+                        if is_same and absent == None:
+                            responses_partitions += starmap(AlterShareGroupOffsetsResponsePartition, rows)
+                            continue
+                        if is_same:
+                            responses_partitions += [AlterShareGroupOffsetsResponsePartition(partition_index, error_code, absent) for partition_index, error_code in rows]
+                        else:
+                            responses_partitions += [AlterShareGroupOffsetsResponsePartition(partition_index, error_code, error_message.decode()) for partition_index, error_code, error_message in rows]
+                        continue
+                    if responses_partitions_step < responses_partitions_left:
+                        responses_partitions_count = responses_partitions_step
+                    responses_partitions_step *= 2
+                responses_partitions_left -= responses_partitions_count
                 for _ in range(responses_partitions_count):
                     responses_partitions_error_message: str | None
                     responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
-                    if 0 < n < 0x80:
-                        responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                    elif n == 0:
+                    if not n:
                         responses_partitions_error_message = None
                         pos += 7
+                    elif n < 0x80:
+                        responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
                         responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_bB, unpack_biB, unpack_hB, unpack_iB
 from protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
@@ -14,6 +15,7 @@ from protocol.messages.alter_user_scram_credentials import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -28,6 +30,9 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("bx", 2, Field("", 0, 1, False, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("bi", 5, 1, False, b""), Field("", 0, 1, False, b""))
+SHAPE_3 = Shape("x", 1, Field("", 0, 1, False, ""), Field("h", 2, 1, True, ""))
 pack_Bbx = Struct(">Bbx").pack
 pack_bi = Struct(">bi").pack
 pack_biB = Struct(">biB").pack
@@ -36,11 +41,6 @@ pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
-rows_xbx = Struct(">xbx").iter_unpack
-unpack_bB = Struct(">bB").unpack_from
-unpack_biB = Struct(">biB").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
 
 
 def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AlterUserScramCredentialsRequest, int]:
@@ -57,13 +57,24 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
             if n < 0:
                 raise BadField("deletions")
             raise ShortField("deletions", n)
-        end = pos + n * 3
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 3].count(mark) == n and buf[pos + 2 : end : 3].count(0) == n:
-            deletions = [ScramCredentialDeletion("", mechanism) for mechanism, in rows_xbx(buf[pos:end])]
-            pos = end
-        else:
-            deletions = []
-            deletions_count = n
+        deletions = []
+        deletions_left, deletions_step = n, 8
+        while deletions_left:
+            deletions_count = deletions_left
+            if deletions_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, deletions_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    deletions_left -= n
+                    if is_same:
+                        deletions += [ScramCredentialDeletion(absent, mechanism) for mechanism, in rows]
+                    else:
+                        deletions += [ScramCredentialDeletion(name.decode(), mechanism) for name, mechanism in rows]
+                    continue
+                if deletions_step < deletions_left:
+                    deletions_count = deletions_step
+                deletions_step *= 2
+            deletions_left -= deletions_count
             for _ in range(deletions_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
@@ -89,37 +100,50 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                 raise BadField("upsertions")
             raise ShortField("upsertions", n)
         upsertions = []
-        upsertions_count = n
-        for _ in range(upsertions_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                upsertions_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("upsertions.name")
-                upsertions_name = buf[pos : (pos := pos + n - 1)].decode()
-            upsertions_mechanism, upsertions_iterations, n = unpack_biB(buf, pos)
-            if 0 < n < 0x80:
-                upsertions_salt = buf[pos + 6 : (pos := pos + 5 + n)]
-            else:
-                n, pos = read_uvarint(buf, pos + 5)
-                if n == 0:
-                    raise BadField("upsertions.salt")
-                upsertions_salt = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            if 0 < n < 0x80:
-                upsertions_salted_password = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("upsertions.salted_password")
-                upsertions_salted_password = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            upsertions.append(ScramCredentialUpsertion(upsertions_name, upsertions_mechanism, upsertions_iterations, upsertions_salt, upsertions_salted_password))
+        upsertions_left, upsertions_step = n, 8
+        while upsertions_left:
+            upsertions_count = upsertions_left
+            if upsertions_left >= 8:
+                run = alike(SHAPE_2, buf, pos, upsertions_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    upsertions_left -= n
+                    upsertions += [ScramCredentialUpsertion(name.decode(), mechanism, iterations, salt, salted_password) for name, mechanism, iterations, salt, salted_password in rows]
+                    continue
+                if upsertions_step < upsertions_left:
+                    upsertions_count = upsertions_step
+                upsertions_step *= 2
+            upsertions_left -= upsertions_count
+            for _ in range(upsertions_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    upsertions_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("upsertions.name")
+                    upsertions_name = buf[pos : (pos := pos + n - 1)].decode()
+                upsertions_mechanism, upsertions_iterations, n = unpack_biB(buf, pos)
+                if 0 < n < 0x80:
+                    upsertions_salt = buf[pos + 6 : (pos := pos + 5 + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos + 5)
+                    if n == 0:
+                        raise BadField("upsertions.salt")
+                    upsertions_salt = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    upsertions_salted_password = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("upsertions.salted_password")
+                    upsertions_salted_password = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                upsertions.append(ScramCredentialUpsertion(upsertions_name, upsertions_mechanism, upsertions_iterations, upsertions_salt, upsertions_salted_password))
         n = buf[pos]
         pos += 1
         if n:
@@ -201,31 +225,44 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        results_count = n
-        for _ in range(results_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                results_user = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("results.user")
-                results_user = buf[pos : (pos := pos + n - 1)].decode()
-            results_error_message: str | None
-            results_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
-                results_error_message = None
-                pos += 3
-            else:
-                n, pos = read_string_size(buf, pos + 2)
-                results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            results.append(AlterUserScramCredentialsResult(results_user, results_error_code, results_error_message))
+        results_left, results_step = n, 8
+        while results_left:
+            results_count = results_left
+            if results_left >= 8:
+                run = alike(SHAPE_3, buf, pos, results_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    results_left -= n
+                    results += [AlterUserScramCredentialsResult(user.decode(), error_code, error_message.decode() if error_message else absent[1]) for user, error_code, error_message in rows]
+                    continue
+                if results_step < results_left:
+                    results_count = results_step
+                results_step *= 2
+            results_left -= results_count
+            for _ in range(results_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    results_user = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("results.user")
+                    results_user = buf[pos : (pos := pos + n - 1)].decode()
+                results_error_message: str | None
+                results_error_code, n = unpack_hB(buf, pos)
+                if not n:
+                    results_error_message = None
+                    pos += 3
+                elif n < 0x80:
+                    results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 2)
+                    results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                results.append(AlterUserScramCredentialsResult(results_user, results_error_code, results_error_message))
         n = buf[pos]
         pos += 1
         if n:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_hB, unpack_hhB, unpack_hhhB, unpack_hi, unpack_i, unpack_iB, unpack_q, unpack_z
 from protocol.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -15,6 +16,7 @@ from protocol.messages.api_versions import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -30,6 +32,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("hhx", 5, Field("", 0, 1, False, ""))
 pack_BBz = Struct(">BB?").pack
 pack_BBq = Struct(">BBq").pack
 pack_Bhhx = Struct(">Bhhx").pack
@@ -42,15 +45,6 @@ pack_hi = Struct(">hi").pack
 pack_i = Struct(">i").pack
 rows_hhh = Struct(">hhh").iter_unpack
 rows_hhhx = Struct(">hhhx").iter_unpack
-rows_xhhx = Struct(">xhhx").iter_unpack
-unpack_z = Struct(">?").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hhB = Struct(">hhB").unpack_from
-unpack_hhhB = Struct(">hhhB").unpack_from
-unpack_hi = Struct(">hi").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_q = Struct(">q").unpack_from
 
 
 def decode_api_versions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ApiVersionsRequest, int]:
@@ -240,13 +234,24 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                         if n < 0:
                             raise BadField("supported_features")
                         raise ShortField("supported_features", n)
-                    end = pos + n * 6
-                    if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                        supported_features = [SupportedFeatureKey("", min_version, max_version) for min_version, max_version in rows_xhhx(buf[pos:end])]
-                        pos = end
-                    else:
-                        supported_features = []
-                        supported_features_count = n
+                    supported_features = []
+                    supported_features_left, supported_features_step = n, 8
+                    while supported_features_left:
+                        supported_features_count = supported_features_left
+                        if supported_features_left >= 8:
+                            run = alike(SHAPE_1, buf, pos, supported_features_left)
+                            if run is not None:
+                                pos, n, rows, absent, is_same = run
+                                supported_features_left -= n
+                                if is_same:
+                                    supported_features += [SupportedFeatureKey(absent, min_version, max_version) for min_version, max_version in rows]
+                                else:
+                                    supported_features += [SupportedFeatureKey(name.decode(), min_version, max_version) for name, min_version, max_version in rows]
+                                continue
+                            if supported_features_step < supported_features_left:
+                                supported_features_count = supported_features_step
+                            supported_features_step *= 2
+                        supported_features_left -= supported_features_count
                         for _ in range(supported_features_count):
                             n = buf[pos]
                             if 0 < n < 0x80:
@@ -274,13 +279,24 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                         if n < 0:
                             raise BadField("finalized_features")
                         raise ShortField("finalized_features", n)
-                    end = pos + n * 6
-                    if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                        finalized_features = [FinalizedFeatureKey("", max_version_level, min_version_level) for max_version_level, min_version_level in rows_xhhx(buf[pos:end])]
-                        pos = end
-                    else:
-                        finalized_features = []
-                        finalized_features_count = n
+                    finalized_features = []
+                    finalized_features_left, finalized_features_step = n, 8
+                    while finalized_features_left:
+                        finalized_features_count = finalized_features_left
+                        if finalized_features_left >= 8:
+                            run = alike(SHAPE_1, buf, pos, finalized_features_left)
+                            if run is not None:
+                                pos, n, rows, absent, is_same = run
+                                finalized_features_left -= n
+                                if is_same:
+                                    finalized_features += [FinalizedFeatureKey(absent, max_version_level, min_version_level) for max_version_level, min_version_level in rows]
+                                else:
+                                    finalized_features += [FinalizedFeatureKey(name.decode(), max_version_level, min_version_level) for name, max_version_level, min_version_level in rows]
+                                continue
+                            if finalized_features_step < finalized_features_left:
+                                finalized_features_count = finalized_features_step
+                            finalized_features_step *= 2
+                        finalized_features_left -= finalized_features_count
                         for _ in range(finalized_features_count):
                             n = buf[pos]
                             if 0 < n < 0x80:

@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_b, unpack_iiiB, unpack_iuB, unpack_uB
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.wire import (
     DECODE_ERRORS,
@@ -29,10 +30,6 @@ pack_iu = Struct(">i16s").pack
 pack_iuB = Struct(">i16sB").pack
 pack_iii = Struct(">iii").pack
 pack_iiiB = Struct(">iiiB").pack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_b = Struct(">b").unpack_from
-unpack_iuB = Struct(">i16sB").unpack_from
-unpack_iiiB = Struct(">iiiB").unpack_from
 
 
 def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TopicRecord, int]:

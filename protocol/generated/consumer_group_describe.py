@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_bB, unpack_hB, unpack_iB, unpack_iiB, unpack_uB, unpack_zB
 from protocol.messages.consumer_group_describe import (
     Assignment,
     ConsumerGroupDescribeRequest,
@@ -42,12 +43,6 @@ pack_iiB = Struct(">iiB").pack
 pack_ix = Struct(">ix").pack
 pack_xB = Struct(">xB").pack
 pack_xbx = Struct(">xbx").pack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_zB = Struct(">?B").unpack_from
-unpack_bB = Struct(">bB").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
 
 
 def decode_consumer_group_describe_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupDescribeRequest, int]:
@@ -133,11 +128,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
         for _ in range(groups_count):
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_error_message = None
                 pos += 3
+            elif n < 0x80:
+                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -188,21 +183,21 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
                 groups_members_instance_id: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_instance_id = None
                     pos += 1
+                elif n < 0x80:
+                    groups_members_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     groups_members_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_rack_id = None
                     pos += 1
+                elif n < 0x80:
+                    groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -246,11 +241,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 groups_members_subscribed_topic_regex: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_subscribed_topic_regex = None
                     pos += 1
+                elif n < 0x80:
+                    groups_members_subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     groups_members_subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -376,11 +371,11 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
         for _ in range(groups_count):
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_error_message = None
                 pos += 3
+            elif n < 0x80:
+                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -431,21 +426,21 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
                 groups_members_instance_id: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_instance_id = None
                     pos += 1
+                elif n < 0x80:
+                    groups_members_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     groups_members_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_rack_id = None
                     pos += 1
+                elif n < 0x80:
+                    groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -489,11 +484,11 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 groups_members_subscribed_topic_regex: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_subscribed_topic_regex = None
                     pos += 1
+                elif n < 0x80:
+                    groups_members_subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     groups_members_subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None

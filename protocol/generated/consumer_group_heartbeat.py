@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_iB, unpack_ihB, unpack_iib, unpack_uB
 from protocol.messages.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
@@ -38,10 +39,6 @@ pack_ihB = Struct(">ihB").pack
 pack_iib = Struct(">iib").pack
 pack_iibB = Struct(">iibB").pack
 pack_ix = Struct(">ix").pack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iib = Struct(">iib").unpack_from
 
 
 def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupHeartbeatRequest, int]:
@@ -66,21 +63,21 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         instance_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
-        if 0 < n < 0x80:
-            instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-        elif n == 0:
+        if not n:
             instance_id = None
             pos += 5
+        elif n < 0x80:
+            instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             rack_id = None
             pos += 1
+        elif n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -109,11 +106,11 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
                 subscribed_topic_names.append(subscribed_topic_names_item)
         server_assignor: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            server_assignor = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             server_assignor = None
             pos += 1
+        elif n < 0x80:
+            server_assignor = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -179,21 +176,21 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         instance_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
-        if 0 < n < 0x80:
-            instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-        elif n == 0:
+        if not n:
             instance_id = None
             pos += 5
+        elif n < 0x80:
+            instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             rack_id = None
             pos += 1
+        elif n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -222,21 +219,21 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
                 subscribed_topic_names.append(subscribed_topic_names_item)
         subscribed_topic_regex: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             subscribed_topic_regex = None
             pos += 1
+        elif n < 0x80:
+            subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
         server_assignor: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            server_assignor = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             server_assignor = None
             pos += 1
+        elif n < 0x80:
+            server_assignor = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -491,21 +488,21 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            member_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             member_id = None
             pos += 1
+        elif n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None

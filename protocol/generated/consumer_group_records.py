@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_iB, unpack_iibB, unpack_q, unpack_qqB, unpack_uB
 from protocol.messages.consumer_group_records import (
     ClassicMemberMetadata,
     ClassicProtocol,
@@ -29,6 +30,7 @@ from protocol.messages.consumer_group_records import (
     TopicPartition,
     TopicPartitions,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -43,6 +45,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, b""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_BBq = Struct(">BBq").pack
@@ -54,12 +57,6 @@ pack_iB = Struct(">iB").pack
 pack_iib = Struct(">iib").pack
 pack_iibB = Struct(">iibB").pack
 pack_qqx = Struct(">qqx").pack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_iibB = Struct(">iibB").unpack_from
-unpack_q = Struct(">q").unpack_from
-unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_consumer_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerGroupMetadataKey, int]:
@@ -327,21 +324,21 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
     try:
         instance_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             instance_id = None
             pos += 1
+        elif n < 0x80:
+            instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             rack_id = None
             pos += 1
+        elif n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -385,21 +382,21 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             subscribed_topic_names.append(subscribed_topic_names_item)
         subscribed_topic_regex: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             subscribed_topic_regex = None
             pos += 1
+        elif n < 0x80:
+            subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
         server_assignor: str | None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
-        if 0 < n < 0x80:
-            server_assignor = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-        elif n == 0:
+        if not n:
             server_assignor = None
             pos += 5
+        elif n < 0x80:
+            server_assignor = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
             server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -430,29 +427,42 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                                 raise BadField("classic_member_metadata.supported_protocols")
                             raise ShortField("classic_member_metadata.supported_protocols", n)
                         classic_member_metadata_supported_protocols = []
-                        classic_member_metadata_supported_protocols_count = n
-                        for _ in range(classic_member_metadata_supported_protocols_count):
-                            n = buf[pos]
-                            if 0 < n < 0x80:
-                                classic_member_metadata_supported_protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
-                            else:
-                                n, pos = read_string_size(buf, pos)
-                                if n == 0:
-                                    raise BadField("classic_member_metadata.supported_protocols.name")
-                                classic_member_metadata_supported_protocols_name = buf[pos : (pos := pos + n - 1)].decode()
-                            n = buf[pos]
-                            if 0 < n < 0x80:
-                                classic_member_metadata_supported_protocols_metadata = buf[pos + 1 : (pos := pos + n)]
-                            else:
-                                n, pos = read_uvarint(buf, pos)
-                                if n == 0:
-                                    raise BadField("classic_member_metadata.supported_protocols.metadata")
-                                classic_member_metadata_supported_protocols_metadata = buf[pos : (pos := pos + n - 1)]
-                            n = buf[pos]
-                            pos += 1
-                            if n:
-                                pos = skip_tags(buf, pos - 1)
-                            classic_member_metadata_supported_protocols.append(ClassicProtocol(classic_member_metadata_supported_protocols_name, classic_member_metadata_supported_protocols_metadata))
+                        classic_member_metadata_supported_protocols_left, classic_member_metadata_supported_protocols_step = n, 8
+                        while classic_member_metadata_supported_protocols_left:
+                            classic_member_metadata_supported_protocols_count = classic_member_metadata_supported_protocols_left
+                            if classic_member_metadata_supported_protocols_left >= 8 and RUNS_OF_TEXT:
+                                run = alike(SHAPE_1, buf, pos, classic_member_metadata_supported_protocols_left)
+                                if run is not None:
+                                    pos, n, rows, absent, is_same = run
+                                    classic_member_metadata_supported_protocols_left -= n
+                                    classic_member_metadata_supported_protocols += [ClassicProtocol(name.decode(), metadata) for name, metadata in rows]
+                                    continue
+                                if classic_member_metadata_supported_protocols_step < classic_member_metadata_supported_protocols_left:
+                                    classic_member_metadata_supported_protocols_count = classic_member_metadata_supported_protocols_step
+                                classic_member_metadata_supported_protocols_step *= 2
+                            classic_member_metadata_supported_protocols_left -= classic_member_metadata_supported_protocols_count
+                            for _ in range(classic_member_metadata_supported_protocols_count):
+                                n = buf[pos]
+                                if 0 < n < 0x80:
+                                    classic_member_metadata_supported_protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
+                                else:
+                                    n, pos = read_string_size(buf, pos)
+                                    if n == 0:
+                                        raise BadField("classic_member_metadata.supported_protocols.name")
+                                    classic_member_metadata_supported_protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+                                n = buf[pos]
+                                if 0 < n < 0x80:
+                                    classic_member_metadata_supported_protocols_metadata = buf[pos + 1 : (pos := pos + n)]
+                                else:
+                                    n, pos = read_uvarint(buf, pos)
+                                    if n == 0:
+                                        raise BadField("classic_member_metadata.supported_protocols.metadata")
+                                    classic_member_metadata_supported_protocols_metadata = buf[pos : (pos := pos + n - 1)]
+                                n = buf[pos]
+                                pos += 1
+                                if n:
+                                    pos = skip_tags(buf, pos - 1)
+                                classic_member_metadata_supported_protocols.append(ClassicProtocol(classic_member_metadata_supported_protocols_name, classic_member_metadata_supported_protocols_metadata))
                         n = buf[pos]
                         pos += 1
                         if n:

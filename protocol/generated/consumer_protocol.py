@@ -7,15 +7,13 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_i, unpack_ih
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
 from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, ShortField, at_version, decode_failure, encode_failure
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_ih = Struct(">ih").unpack_from
 
 
 def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConsumerProtocolSubscription, int]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_i
 from protocol.messages.control_records import ControlRecordTypeSchema, EndTxnMarker
 from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, decode_failure, encode_failure
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
 
 
 def decode_control_record_type_schema_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ControlRecordTypeSchema, int]:

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_bB,
+    unpack_bb,
+    unpack_bbB,
+    unpack_bh,
+    unpack_h,
+    unpack_hB,
+    unpack_hh,
+    unpack_i,
+    unpack_iB,
+    unpack_ii,
+)
 from protocol.messages.create_acls import AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,6 +37,10 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("bb", 2, Field("b", 1, 2, False, ""), Field("b", 1, 2, False, ""), Field("", 0, 2, False, ""))
+SHAPE_2 = Shape("bbx", 3, Field("b", 1, 1, False, ""), Field("b", 1, 1, False, ""), Field("", 0, 1, False, ""))
+SHAPE_3 = Shape("", 0, Field("h", 2, 2, True, ""))
+SHAPE_4 = Shape("x", 1, Field("h", 2, 1, True, ""))
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bb = Struct(">bb").pack
@@ -36,17 +53,6 @@ pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
-rows_hxx = Struct(">hxx").iter_unpack
-unpack_bB = Struct(">bB").unpack_from
-unpack_bb = Struct(">bb").unpack_from
-unpack_bbB = Struct(">bbB").unpack_from
-unpack_bh = Struct(">bh").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[CreateAclsRequest, int]:
@@ -61,23 +67,36 @@ def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 raise BadField("creations")
             raise ShortField("creations", n)
         creations = []
-        creations_count = n
-        for _ in range(creations_count):
-            creations_resource_type, n = unpack_bh(buf, pos)
-            if n < 0:
-                raise BadField("creations.resource_name")
-            creations_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-            creations_resource_pattern_type, n = unpack_bh(buf, pos)
-            if n < 0:
-                raise BadField("creations.principal")
-            creations_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("creations.host")
-            creations_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            creations_operation, creations_permission_type = unpack_bb(buf, pos)
-            pos += 2
-            creations.append(AclCreation(creations_resource_type, creations_resource_name, creations_resource_pattern_type, creations_principal, creations_host, creations_operation, creations_permission_type))
+        creations_left, creations_step = n, 8
+        while creations_left:
+            creations_count = creations_left
+            if creations_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, creations_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    creations_left -= n
+                    creations += [AclCreation(resource_type, resource_name.decode(), resource_pattern_type, principal.decode(), host.decode(), operation, permission_type) for resource_type, resource_name, resource_pattern_type, principal, host, operation, permission_type in rows]
+                    continue
+                if creations_step < creations_left:
+                    creations_count = creations_step
+                creations_step *= 2
+            creations_left -= creations_count
+            for _ in range(creations_count):
+                creations_resource_type, n = unpack_bh(buf, pos)
+                if n < 0:
+                    raise BadField("creations.resource_name")
+                creations_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                creations_resource_pattern_type, n = unpack_bh(buf, pos)
+                if n < 0:
+                    raise BadField("creations.principal")
+                creations_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("creations.host")
+                creations_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                creations_operation, creations_permission_type = unpack_bb(buf, pos)
+                pos += 2
+                creations.append(AclCreation(creations_resource_type, creations_resource_name, creations_resource_pattern_type, creations_principal, creations_host, creations_operation, creations_permission_type))
         if pos > len(buf):
             raise IndexError
         return CreateAclsRequest(creations), pos
@@ -100,37 +119,50 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("creations")
             raise ShortField("creations", n)
         creations = []
-        creations_count = n
-        for _ in range(creations_count):
-            creations_resource_type, n = unpack_bB(buf, pos)
-            if 0 < n < 0x80:
-                creations_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 1)
-                if n == 0:
-                    raise BadField("creations.resource_name")
-                creations_resource_name = buf[pos : (pos := pos + n - 1)].decode()
-            creations_resource_pattern_type, n = unpack_bB(buf, pos)
-            if 0 < n < 0x80:
-                creations_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 1)
-                if n == 0:
-                    raise BadField("creations.principal")
-                creations_principal = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                creations_host = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("creations.host")
-                creations_host = buf[pos : (pos := pos + n - 1)].decode()
-            creations_operation, creations_permission_type, n = unpack_bbB(buf, pos)
-            pos += 3
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            creations.append(AclCreation(creations_resource_type, creations_resource_name, creations_resource_pattern_type, creations_principal, creations_host, creations_operation, creations_permission_type))
+        creations_left, creations_step = n, 8
+        while creations_left:
+            creations_count = creations_left
+            if creations_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, creations_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    creations_left -= n
+                    creations += [AclCreation(resource_type, resource_name.decode(), resource_pattern_type, principal.decode(), host.decode(), operation, permission_type) for resource_type, resource_name, resource_pattern_type, principal, host, operation, permission_type in rows]
+                    continue
+                if creations_step < creations_left:
+                    creations_count = creations_step
+                creations_step *= 2
+            creations_left -= creations_count
+            for _ in range(creations_count):
+                creations_resource_type, n = unpack_bB(buf, pos)
+                if 0 < n < 0x80:
+                    creations_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 1)
+                    if n == 0:
+                        raise BadField("creations.resource_name")
+                    creations_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                creations_resource_pattern_type, n = unpack_bB(buf, pos)
+                if 0 < n < 0x80:
+                    creations_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 1)
+                    if n == 0:
+                        raise BadField("creations.principal")
+                    creations_principal = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    creations_host = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("creations.host")
+                    creations_host = buf[pos : (pos := pos + n - 1)].decode()
+                creations_operation, creations_permission_type, n = unpack_bbB(buf, pos)
+                pos += 3
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                creations.append(AclCreation(creations_resource_type, creations_resource_name, creations_resource_pattern_type, creations_principal, creations_host, creations_operation, creations_permission_type))
         n = buf[pos]
         pos += 1
         if n:
@@ -218,16 +250,27 @@ def decode_create_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             if n < 0:
                 raise BadField("results")
             raise ShortField("results", n)
-        end = pos + n * 4
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 2]) in (0, 0xFF) and buf[pos + 2 : end : 4].count(mark) == n and buf[pos + 3 : end : 4].count(mark) == n:
-            if not mark:
-                results = list(starmap(AclCreationResult, rows_hxx(buf[pos:end])))
-            else:
-                results = [AclCreationResult(error_code, None) for error_code, in rows_hxx(buf[pos:end])]
-            pos = end
-        else:
-            results = []
-            results_count = n
+        results = []
+        results_left, results_step = n, 8
+        while results_left:
+            results_count = results_left
+            if results_left >= 8:
+                run = alike(SHAPE_3, buf, pos, results_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    results_left -= n
+                    if is_same and absent == "":
+                        results += starmap(AclCreationResult, rows)
+                        continue
+                    if is_same:
+                        results += [AclCreationResult(error_code, absent) for error_code, in rows]
+                    else:
+                        results += [AclCreationResult(error_code, error_message.decode()) for error_code, error_message in rows]
+                    continue
+                if results_step < results_left:
+                    results_count = results_step
+                results_step *= 2
+            results_left -= results_count
             for _ in range(results_count):
                 results_error_message: str | None
                 results_error_code, n = unpack_hh(buf, pos)
@@ -258,24 +301,35 @@ def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
             if n < 0:
                 raise BadField("results")
             raise ShortField("results", n)
-        end = pos + n * 4
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 2]) <= 1 and buf[pos + 2 : end : 4].count(mark) == n and buf[pos + 3 : end : 4].count(0) == n:
-            if mark:
-                results = list(starmap(AclCreationResult, rows_hxx(buf[pos:end])))
-            else:
-                results = [AclCreationResult(error_code, None) for error_code, in rows_hxx(buf[pos:end])]
-            pos = end
-        else:
-            results = []
-            results_count = n
+        results = []
+        results_left, results_step = n, 8
+        while results_left:
+            results_count = results_left
+            if results_left >= 8:
+                run = alike(SHAPE_4, buf, pos, results_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    results_left -= n
+                    if is_same and absent == "":
+                        results += starmap(AclCreationResult, rows)
+                        continue
+                    if is_same:
+                        results += [AclCreationResult(error_code, absent) for error_code, in rows]
+                    else:
+                        results += [AclCreationResult(error_code, error_message.decode()) for error_code, error_message in rows]
+                    continue
+                if results_step < results_left:
+                    results_count = results_step
+                results_step *= 2
+            results_left -= results_count
             for _ in range(results_count):
                 results_error_message: str | None
                 results_error_code, n = unpack_hB(buf, pos)
-                if 0 < n < 0x80:
-                    results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-                elif n == 0:
+                if not n:
                     results_error_message = None
                     pos += 3
+                elif n < 0x80:
+                    results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
                     results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

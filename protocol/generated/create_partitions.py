@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hB, unpack_hh, unpack_i, unpack_iB, unpack_ii, unpack_iz, unpack_izB
 from protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -14,6 +15,7 @@ from protocol.messages.create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -29,6 +31,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("h", 2, 2, True, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("h", 2, 1, True, ""))
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_hh = Struct(">hh").pack
@@ -38,14 +42,6 @@ pack_izx = Struct(">i?x").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
 pack_ix = Struct(">ix").pack
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iz = Struct(">i?").unpack_from
-unpack_izB = Struct(">i?B").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[CreatePartitionsRequest, int]:
@@ -256,20 +252,33 @@ def decode_create_partitions_response_v0(buf: bytes, pos: int, version: int = 0)
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        results_count = n
-        for _ in range(results_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("results.name")
-            results_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            results_error_message: str | None
-            results_error_code, n = unpack_hh(buf, pos)
-            if n >= 0:
-                results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-            else:
-                results_error_message = None
-                pos += 4
-            results.append(CreatePartitionsTopicResult(results_name, results_error_code, results_error_message))
+        results_left, results_step = n, 8
+        while results_left:
+            results_count = results_left
+            if results_left >= 8:
+                run = alike(SHAPE_1, buf, pos, results_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    results_left -= n
+                    results += [CreatePartitionsTopicResult(name.decode(), error_code, error_message.decode() if error_message else absent[1]) for name, error_code, error_message in rows]
+                    continue
+                if results_step < results_left:
+                    results_count = results_step
+                results_step *= 2
+            results_left -= results_count
+            for _ in range(results_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("results.name")
+                results_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                results_error_message: str | None
+                results_error_code, n = unpack_hh(buf, pos)
+                if n >= 0:
+                    results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    results_error_message = None
+                    pos += 4
+                results.append(CreatePartitionsTopicResult(results_name, results_error_code, results_error_message))
         if pos > len(buf):
             raise IndexError
         return CreatePartitionsResponse(throttle_time_ms, results), pos
@@ -295,31 +304,44 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
                 raise BadField("results")
             raise ShortField("results", n)
         results = []
-        results_count = n
-        for _ in range(results_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                results_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("results.name")
-                results_name = buf[pos : (pos := pos + n - 1)].decode()
-            results_error_message: str | None
-            results_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
-                results_error_message = None
-                pos += 3
-            else:
-                n, pos = read_string_size(buf, pos + 2)
-                results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            results.append(CreatePartitionsTopicResult(results_name, results_error_code, results_error_message))
+        results_left, results_step = n, 8
+        while results_left:
+            results_count = results_left
+            if results_left >= 8:
+                run = alike(SHAPE_2, buf, pos, results_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    results_left -= n
+                    results += [CreatePartitionsTopicResult(name.decode(), error_code, error_message.decode() if error_message else absent[1]) for name, error_code, error_message in rows]
+                    continue
+                if results_step < results_left:
+                    results_count = results_step
+                results_step *= 2
+            results_left -= results_count
+            for _ in range(results_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    results_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("results.name")
+                    results_name = buf[pos : (pos := pos + n - 1)].decode()
+                results_error_message: str | None
+                results_error_code, n = unpack_hB(buf, pos)
+                if not n:
+                    results_error_message = None
+                    pos += 3
+                elif n < 0x80:
+                    results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 2)
+                    results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                results.append(CreatePartitionsTopicResult(results_name, results_error_code, results_error_message))
         n = buf[pos]
         pos += 1
         if n:

@@ -7,6 +7,20 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import ZERO_UUID, Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_hB,
+    unpack_hh,
+    unpack_i,
+    unpack_iB,
+    unpack_ihB,
+    unpack_ihi,
+    unpack_ii,
+    unpack_iz,
+    unpack_izB,
+    unpack_uhB,
+    unpack_zbzB,
+)
 from protocol.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -16,6 +30,7 @@ from protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -31,6 +46,10 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
+SHAPE_3 = Shape("", 0, Field("", 0, 2, False, ""), Field("h", 2, 2, True, ""))
+SHAPE_4 = Shape("?b?x", 4, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
 pack_uh = Struct(">16sh").pack
 pack_uhB = Struct(">16shB").pack
 pack_zbzx = Struct(">?b?x").pack
@@ -47,18 +66,6 @@ pack_ihB = Struct(">ihB").pack
 pack_ihi = Struct(">ihi").pack
 pack_ihx = Struct(">ihx").pack
 pack_ii = Struct(">ii").pack
-unpack_uhB = Struct(">16shB").unpack_from
-unpack_zbzB = Struct(">?b?B").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iz = Struct(">i?").unpack_from
-unpack_izB = Struct(">i?B").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ihi = Struct(">ihi").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[CreateTopicsRequest, int]:
@@ -107,20 +114,33 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     raise BadField("topics.configs")
                 raise ShortField("topics.configs", n)
             topics_configs = []
-            topics_configs_count = n
-            for _ in range(topics_configs_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("topics.configs.name")
-                topics_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                topics_configs_value: str | None
-                (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    topics_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
-                    topics_configs_value = None
-                    pos += 2
-                topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
+            topics_configs_left, topics_configs_step = n, 8
+            while topics_configs_left:
+                topics_configs_count = topics_configs_left
+                if topics_configs_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, topics_configs_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_configs_left -= n
+                        topics_configs += [CreatableTopicConfig(name.decode(), value_.decode() if value_ else absent[1]) for name, value_ in rows]
+                        continue
+                    if topics_configs_step < topics_configs_left:
+                        topics_configs_count = topics_configs_step
+                    topics_configs_step *= 2
+                topics_configs_left -= topics_configs_count
+                for _ in range(topics_configs_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("topics.configs.name")
+                    topics_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    topics_configs_value: str | None
+                    (n,) = unpack_h(buf, pos)
+                    if n >= 0:
+                        topics_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        topics_configs_value = None
+                        pos += 2
+                    topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
             topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
         timeout_ms, validate_only = unpack_iz(buf, pos)
         pos += 5
@@ -201,31 +221,44 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                     raise BadField("topics.configs")
                 raise ShortField("topics.configs", n)
             topics_configs = []
-            topics_configs_count = n
-            for _ in range(topics_configs_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("topics.configs.name")
-                    topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
-                topics_configs_value: str | None
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
-                    topics_configs_value = None
+            topics_configs_left, topics_configs_step = n, 8
+            while topics_configs_left:
+                topics_configs_count = topics_configs_left
+                if topics_configs_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_2, buf, pos, topics_configs_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_configs_left -= n
+                        topics_configs += [CreatableTopicConfig(name.decode(), value_.decode() if value_ else absent[1]) for name, value_ in rows]
+                        continue
+                    if topics_configs_step < topics_configs_left:
+                        topics_configs_count = topics_configs_step
+                    topics_configs_step *= 2
+                topics_configs_left -= topics_configs_count
+                for _ in range(topics_configs_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("topics.configs.name")
+                        topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                    topics_configs_value: str | None
+                    n = buf[pos]
+                    if not n:
+                        topics_configs_value = None
+                        pos += 1
+                    elif n < 0x80:
+                        topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
                     pos += 1
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
             n = buf[pos]
             pos += 1
             if n:
@@ -372,20 +405,33 @@ def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        topics_count = n
-        for _ in range(topics_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            topics_error_message: str | None
-            topics_error_code, n = unpack_hh(buf, pos)
-            if n >= 0:
-                topics_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-            else:
-                topics_error_message = None
-                pos += 4
-            topics.append(CreatableTopicResult(topics_name, ZERO_UUID, topics_error_code, topics_error_message))
+        topics_left, topics_step = n, 8
+        while topics_left:
+            topics_count = topics_left
+            if topics_left >= 8:
+                run = alike(SHAPE_3, buf, pos, topics_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    topics_left -= n
+                    topics += [CreatableTopicResult(name.decode(), ZERO_UUID, error_code, error_message.decode() if error_message else absent[1]) for name, error_code, error_message in rows]
+                    continue
+                if topics_step < topics_left:
+                    topics_count = topics_step
+                topics_step *= 2
+            topics_left -= topics_count
+            for _ in range(topics_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                topics_error_message: str | None
+                topics_error_code, n = unpack_hh(buf, pos)
+                if n >= 0:
+                    topics_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    topics_error_message = None
+                    pos += 4
+                topics.append(CreatableTopicResult(topics_name, ZERO_UUID, topics_error_code, topics_error_message))
         if pos > len(buf):
             raise IndexError
         return CreateTopicsResponse(throttle_time_ms, topics), pos
@@ -426,11 +472,11 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
             topics_error_message: str | None
             topics_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                topics_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 topics_error_message = None
                 pos += 3
+            elif n < 0x80:
+                topics_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -446,31 +492,44 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 if n * 6 > len(buf) - pos:
                     raise ShortField("topics.configs", n)
                 topics_configs = []
-                topics_configs_count = n
-                for _ in range(topics_configs_count):
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("topics.configs.name")
-                        topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
-                    topics_configs_value: str | None
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
-                        topics_configs_value = None
-                        pos += 1
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
-                    pos += 4
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_configs.append(CreatableTopicConfigs(topics_configs_name, topics_configs_value, topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive))
+                topics_configs_left, topics_configs_step = n, 8
+                while topics_configs_left:
+                    topics_configs_count = topics_configs_left
+                    if topics_configs_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_4, buf, pos, topics_configs_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            topics_configs_left -= n
+                            topics_configs += [CreatableTopicConfigs(name.decode(), value_.decode() if value_ else absent[1], read_only, config_source, is_sensitive) for name, value_, read_only, config_source, is_sensitive in rows]
+                            continue
+                        if topics_configs_step < topics_configs_left:
+                            topics_configs_count = topics_configs_step
+                        topics_configs_step *= 2
+                    topics_configs_left -= topics_configs_count
+                    for _ in range(topics_configs_count):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("topics.configs.name")
+                            topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                        topics_configs_value: str | None
+                        n = buf[pos]
+                        if not n:
+                            topics_configs_value = None
+                            pos += 1
+                        elif n < 0x80:
+                            topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
+                        pos += 4
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        topics_configs.append(CreatableTopicConfigs(topics_configs_name, topics_configs_value, topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive))
             n = buf[pos]
             pos += 1
             topics_topic_config_error_code: int = 0
@@ -530,11 +589,11 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 topics_name = buf[pos : (pos := pos + n - 1)].decode()
             topics_error_message: str | None
             topics_topic_id, topics_error_code, n = unpack_uhB(buf, pos)
-            if 0 < n < 0x80:
-                topics_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
-            elif n == 0:
+            if not n:
                 topics_error_message = None
                 pos += 19
+            elif n < 0x80:
+                topics_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 18)
                 topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -550,31 +609,44 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 if n * 6 > len(buf) - pos:
                     raise ShortField("topics.configs", n)
                 topics_configs = []
-                topics_configs_count = n
-                for _ in range(topics_configs_count):
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("topics.configs.name")
-                        topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
-                    topics_configs_value: str | None
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
-                        topics_configs_value = None
-                        pos += 1
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
-                    pos += 4
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    topics_configs.append(CreatableTopicConfigs(topics_configs_name, topics_configs_value, topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive))
+                topics_configs_left, topics_configs_step = n, 8
+                while topics_configs_left:
+                    topics_configs_count = topics_configs_left
+                    if topics_configs_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_4, buf, pos, topics_configs_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            topics_configs_left -= n
+                            topics_configs += [CreatableTopicConfigs(name.decode(), value_.decode() if value_ else absent[1], read_only, config_source, is_sensitive) for name, value_, read_only, config_source, is_sensitive in rows]
+                            continue
+                        if topics_configs_step < topics_configs_left:
+                            topics_configs_count = topics_configs_step
+                        topics_configs_step *= 2
+                    topics_configs_left -= topics_configs_count
+                    for _ in range(topics_configs_count):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            topics_configs_name = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("topics.configs.name")
+                            topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                        topics_configs_value: str | None
+                        n = buf[pos]
+                        if not n:
+                            topics_configs_value = None
+                            pos += 1
+                        elif n < 0x80:
+                            topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
+                        pos += 4
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        topics_configs.append(CreatableTopicConfigs(topics_configs_name, topics_configs_value, topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive))
             n = buf[pos]
             pos += 1
             topics_topic_config_error_code: int = 0

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_bB,
+    unpack_bb,
+    unpack_bbB,
+    unpack_bh,
+    unpack_h,
+    unpack_hB,
+    unpack_hh,
+    unpack_i,
+    unpack_iB,
+    unpack_ii,
+)
 from protocol.messages.delete_acls import (
     DeleteAclsFilter,
     DeleteAclsFilterResult,
@@ -14,6 +26,7 @@ from protocol.messages.delete_acls import (
     DeleteAclsRequest,
     DeleteAclsResponse,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -29,6 +42,10 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("bb", 2, Field("b", 1, 2, True, ""), Field("b", 1, 2, True, ""), Field("", 0, 2, True, ""))
+SHAPE_2 = Shape("bbx", 3, Field("b", 1, 1, True, ""), Field("b", 1, 1, True, ""), Field("", 0, 1, True, ""))
+SHAPE_3 = Shape("bb", 2, Field("h", 2, 2, True, ""), Field("b", 1, 2, False, ""), Field("b", 1, 2, False, ""), Field("", 0, 2, False, ""))
+SHAPE_4 = Shape("bbx", 3, Field("h", 2, 1, True, ""), Field("b", 1, 1, False, ""), Field("b", 1, 1, False, ""), Field("", 0, 1, False, ""))
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bb = Struct(">bb").pack
@@ -40,16 +57,6 @@ pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
-unpack_bB = Struct(">bB").unpack_from
-unpack_bb = Struct(">bb").unpack_from
-unpack_bbB = Struct(">bbB").unpack_from
-unpack_bh = Struct(">bh").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteAclsRequest, int]:
@@ -64,32 +71,45 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 raise BadField("filters")
             raise ShortField("filters", n)
         filters = []
-        filters_count = n
-        for _ in range(filters_count):
-            filters_resource_name_filter: str | None
-            filters_resource_type_filter, n = unpack_bh(buf, pos)
-            if n >= 0:
-                filters_resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-            else:
-                filters_resource_name_filter = None
-                pos += 3
-            filters_principal_filter: str | None
-            filters_pattern_type_filter, n = unpack_bh(buf, pos)
-            if n >= 0:
-                filters_principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-            else:
-                filters_principal_filter = None
-                pos += 3
-            filters_host_filter: str | None
-            (n,) = unpack_h(buf, pos)
-            if n >= 0:
-                filters_host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            else:
-                filters_host_filter = None
+        filters_left, filters_step = n, 8
+        while filters_left:
+            filters_count = filters_left
+            if filters_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, filters_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    filters_left -= n
+                    filters += [DeleteAclsFilter(resource_type_filter, resource_name_filter.decode() if resource_name_filter else absent[0], pattern_type_filter, principal_filter.decode() if principal_filter else absent[1], host_filter.decode() if host_filter else absent[2], operation, permission_type) for resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type in rows]
+                    continue
+                if filters_step < filters_left:
+                    filters_count = filters_step
+                filters_step *= 2
+            filters_left -= filters_count
+            for _ in range(filters_count):
+                filters_resource_name_filter: str | None
+                filters_resource_type_filter, n = unpack_bh(buf, pos)
+                if n >= 0:
+                    filters_resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    filters_resource_name_filter = None
+                    pos += 3
+                filters_principal_filter: str | None
+                filters_pattern_type_filter, n = unpack_bh(buf, pos)
+                if n >= 0:
+                    filters_principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    filters_principal_filter = None
+                    pos += 3
+                filters_host_filter: str | None
+                (n,) = unpack_h(buf, pos)
+                if n >= 0:
+                    filters_host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    filters_host_filter = None
+                    pos += 2
+                filters_operation, filters_permission_type = unpack_bb(buf, pos)
                 pos += 2
-            filters_operation, filters_permission_type = unpack_bb(buf, pos)
-            pos += 2
-            filters.append(DeleteAclsFilter(filters_resource_type_filter, filters_resource_name_filter, filters_pattern_type_filter, filters_principal_filter, filters_host_filter, filters_operation, filters_permission_type))
+                filters.append(DeleteAclsFilter(filters_resource_type_filter, filters_resource_name_filter, filters_pattern_type_filter, filters_principal_filter, filters_host_filter, filters_operation, filters_permission_type))
         if pos > len(buf):
             raise IndexError
         return DeleteAclsRequest(filters), pos
@@ -112,43 +132,56 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("filters")
             raise ShortField("filters", n)
         filters = []
-        filters_count = n
-        for _ in range(filters_count):
-            filters_resource_name_filter: str | None
-            filters_resource_type_filter, n = unpack_bB(buf, pos)
-            if 0 < n < 0x80:
-                filters_resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-            elif n == 0:
-                filters_resource_name_filter = None
-                pos += 2
-            else:
-                n, pos = read_string_size(buf, pos + 1)
-                filters_resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            filters_principal_filter: str | None
-            filters_pattern_type_filter, n = unpack_bB(buf, pos)
-            if 0 < n < 0x80:
-                filters_principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-            elif n == 0:
-                filters_principal_filter = None
-                pos += 2
-            else:
-                n, pos = read_string_size(buf, pos + 1)
-                filters_principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            filters_host_filter: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                filters_host_filter = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                filters_host_filter = None
-                pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                filters_host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            filters_operation, filters_permission_type, n = unpack_bbB(buf, pos)
-            pos += 3
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            filters.append(DeleteAclsFilter(filters_resource_type_filter, filters_resource_name_filter, filters_pattern_type_filter, filters_principal_filter, filters_host_filter, filters_operation, filters_permission_type))
+        filters_left, filters_step = n, 8
+        while filters_left:
+            filters_count = filters_left
+            if filters_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, filters_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    filters_left -= n
+                    filters += [DeleteAclsFilter(resource_type_filter, resource_name_filter.decode() if resource_name_filter else absent[0], pattern_type_filter, principal_filter.decode() if principal_filter else absent[1], host_filter.decode() if host_filter else absent[2], operation, permission_type) for resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type in rows]
+                    continue
+                if filters_step < filters_left:
+                    filters_count = filters_step
+                filters_step *= 2
+            filters_left -= filters_count
+            for _ in range(filters_count):
+                filters_resource_name_filter: str | None
+                filters_resource_type_filter, n = unpack_bB(buf, pos)
+                if not n:
+                    filters_resource_name_filter = None
+                    pos += 2
+                elif n < 0x80:
+                    filters_resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 1)
+                    filters_resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                filters_principal_filter: str | None
+                filters_pattern_type_filter, n = unpack_bB(buf, pos)
+                if not n:
+                    filters_principal_filter = None
+                    pos += 2
+                elif n < 0x80:
+                    filters_principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 1)
+                    filters_principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                filters_host_filter: str | None
+                n = buf[pos]
+                if not n:
+                    filters_host_filter = None
+                    pos += 1
+                elif n < 0x80:
+                    filters_host_filter = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    filters_host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                filters_operation, filters_permission_type, n = unpack_bbB(buf, pos)
+                pos += 3
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                filters.append(DeleteAclsFilter(filters_resource_type_filter, filters_resource_name_filter, filters_pattern_type_filter, filters_principal_filter, filters_host_filter, filters_operation, filters_permission_type))
         n = buf[pos]
         pos += 1
         if n:
@@ -281,30 +314,43 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     raise BadField("filter_results.matching_acls")
                 raise ShortField("filter_results.matching_acls", n)
             filter_results_matching_acls = []
-            filter_results_matching_acls_count = n
-            for _ in range(filter_results_matching_acls_count):
-                filter_results_matching_acls_error_message: str | None
-                filter_results_matching_acls_error_code, n = unpack_hh(buf, pos)
-                if n >= 0:
-                    filter_results_matching_acls_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-                else:
-                    filter_results_matching_acls_error_message = None
-                    pos += 4
-                filter_results_matching_acls_resource_type, n = unpack_bh(buf, pos)
-                if n < 0:
-                    raise BadField("filter_results.matching_acls.resource_name")
-                filter_results_matching_acls_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-                filter_results_matching_acls_pattern_type, n = unpack_bh(buf, pos)
-                if n < 0:
-                    raise BadField("filter_results.matching_acls.principal")
-                filter_results_matching_acls_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("filter_results.matching_acls.host")
-                filter_results_matching_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                filter_results_matching_acls_operation, filter_results_matching_acls_permission_type = unpack_bb(buf, pos)
-                pos += 2
-                filter_results_matching_acls.append(DeleteAclsMatchingAcl(filter_results_matching_acls_error_code, filter_results_matching_acls_error_message, filter_results_matching_acls_resource_type, filter_results_matching_acls_resource_name, filter_results_matching_acls_pattern_type, filter_results_matching_acls_principal, filter_results_matching_acls_host, filter_results_matching_acls_operation, filter_results_matching_acls_permission_type))
+            filter_results_matching_acls_left, filter_results_matching_acls_step = n, 8
+            while filter_results_matching_acls_left:
+                filter_results_matching_acls_count = filter_results_matching_acls_left
+                if filter_results_matching_acls_left >= 8:
+                    run = alike(SHAPE_3, buf, pos, filter_results_matching_acls_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        filter_results_matching_acls_left -= n
+                        filter_results_matching_acls += [DeleteAclsMatchingAcl(error_code, error_message.decode() if error_message else absent[0], resource_type, resource_name.decode(), pattern_type, principal.decode(), host.decode(), operation, permission_type) for error_code, error_message, resource_type, resource_name, pattern_type, principal, host, operation, permission_type in rows]
+                        continue
+                    if filter_results_matching_acls_step < filter_results_matching_acls_left:
+                        filter_results_matching_acls_count = filter_results_matching_acls_step
+                    filter_results_matching_acls_step *= 2
+                filter_results_matching_acls_left -= filter_results_matching_acls_count
+                for _ in range(filter_results_matching_acls_count):
+                    filter_results_matching_acls_error_message: str | None
+                    filter_results_matching_acls_error_code, n = unpack_hh(buf, pos)
+                    if n >= 0:
+                        filter_results_matching_acls_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                    else:
+                        filter_results_matching_acls_error_message = None
+                        pos += 4
+                    filter_results_matching_acls_resource_type, n = unpack_bh(buf, pos)
+                    if n < 0:
+                        raise BadField("filter_results.matching_acls.resource_name")
+                    filter_results_matching_acls_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                    filter_results_matching_acls_pattern_type, n = unpack_bh(buf, pos)
+                    if n < 0:
+                        raise BadField("filter_results.matching_acls.principal")
+                    filter_results_matching_acls_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("filter_results.matching_acls.host")
+                    filter_results_matching_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    filter_results_matching_acls_operation, filter_results_matching_acls_permission_type = unpack_bb(buf, pos)
+                    pos += 2
+                    filter_results_matching_acls.append(DeleteAclsMatchingAcl(filter_results_matching_acls_error_code, filter_results_matching_acls_error_message, filter_results_matching_acls_resource_type, filter_results_matching_acls_resource_name, filter_results_matching_acls_pattern_type, filter_results_matching_acls_principal, filter_results_matching_acls_host, filter_results_matching_acls_operation, filter_results_matching_acls_permission_type))
             filter_results.append(DeleteAclsFilterResult(filter_results_error_code, filter_results_error_message, filter_results_matching_acls))
         if pos > len(buf):
             raise IndexError
@@ -332,11 +378,11 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
         for _ in range(filter_results_count):
             filter_results_error_message: str | None
             filter_results_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                filter_results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 filter_results_error_message = None
                 pos += 3
+            elif n < 0x80:
+                filter_results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 filter_results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -351,47 +397,60 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                     raise BadField("filter_results.matching_acls")
                 raise ShortField("filter_results.matching_acls", n)
             filter_results_matching_acls = []
-            filter_results_matching_acls_count = n
-            for _ in range(filter_results_matching_acls_count):
-                filter_results_matching_acls_error_message: str | None
-                filter_results_matching_acls_error_code, n = unpack_hB(buf, pos)
-                if 0 < n < 0x80:
-                    filter_results_matching_acls_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-                elif n == 0:
-                    filter_results_matching_acls_error_message = None
+            filter_results_matching_acls_left, filter_results_matching_acls_step = n, 8
+            while filter_results_matching_acls_left:
+                filter_results_matching_acls_count = filter_results_matching_acls_left
+                if filter_results_matching_acls_left >= 8:
+                    run = alike(SHAPE_4, buf, pos, filter_results_matching_acls_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        filter_results_matching_acls_left -= n
+                        filter_results_matching_acls += [DeleteAclsMatchingAcl(error_code, error_message.decode() if error_message else absent[0], resource_type, resource_name.decode(), pattern_type, principal.decode(), host.decode(), operation, permission_type) for error_code, error_message, resource_type, resource_name, pattern_type, principal, host, operation, permission_type in rows]
+                        continue
+                    if filter_results_matching_acls_step < filter_results_matching_acls_left:
+                        filter_results_matching_acls_count = filter_results_matching_acls_step
+                    filter_results_matching_acls_step *= 2
+                filter_results_matching_acls_left -= filter_results_matching_acls_count
+                for _ in range(filter_results_matching_acls_count):
+                    filter_results_matching_acls_error_message: str | None
+                    filter_results_matching_acls_error_code, n = unpack_hB(buf, pos)
+                    if not n:
+                        filter_results_matching_acls_error_message = None
+                        pos += 3
+                    elif n < 0x80:
+                        filter_results_matching_acls_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos + 2)
+                        filter_results_matching_acls_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    filter_results_matching_acls_resource_type, n = unpack_bB(buf, pos)
+                    if 0 < n < 0x80:
+                        filter_results_matching_acls_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos + 1)
+                        if n == 0:
+                            raise BadField("filter_results.matching_acls.resource_name")
+                        filter_results_matching_acls_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                    filter_results_matching_acls_pattern_type, n = unpack_bB(buf, pos)
+                    if 0 < n < 0x80:
+                        filter_results_matching_acls_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos + 1)
+                        if n == 0:
+                            raise BadField("filter_results.matching_acls.principal")
+                        filter_results_matching_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        filter_results_matching_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("filter_results.matching_acls.host")
+                        filter_results_matching_acls_host = buf[pos : (pos := pos + n - 1)].decode()
+                    filter_results_matching_acls_operation, filter_results_matching_acls_permission_type, n = unpack_bbB(buf, pos)
                     pos += 3
-                else:
-                    n, pos = read_string_size(buf, pos + 2)
-                    filter_results_matching_acls_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                filter_results_matching_acls_resource_type, n = unpack_bB(buf, pos)
-                if 0 < n < 0x80:
-                    filter_results_matching_acls_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos + 1)
-                    if n == 0:
-                        raise BadField("filter_results.matching_acls.resource_name")
-                    filter_results_matching_acls_resource_name = buf[pos : (pos := pos + n - 1)].decode()
-                filter_results_matching_acls_pattern_type, n = unpack_bB(buf, pos)
-                if 0 < n < 0x80:
-                    filter_results_matching_acls_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos + 1)
-                    if n == 0:
-                        raise BadField("filter_results.matching_acls.principal")
-                    filter_results_matching_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    filter_results_matching_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("filter_results.matching_acls.host")
-                    filter_results_matching_acls_host = buf[pos : (pos := pos + n - 1)].decode()
-                filter_results_matching_acls_operation, filter_results_matching_acls_permission_type, n = unpack_bbB(buf, pos)
-                pos += 3
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                filter_results_matching_acls.append(DeleteAclsMatchingAcl(filter_results_matching_acls_error_code, filter_results_matching_acls_error_message, filter_results_matching_acls_resource_type, filter_results_matching_acls_resource_name, filter_results_matching_acls_pattern_type, filter_results_matching_acls_principal, filter_results_matching_acls_host, filter_results_matching_acls_operation, filter_results_matching_acls_permission_type))
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    filter_results_matching_acls.append(DeleteAclsMatchingAcl(filter_results_matching_acls_error_code, filter_results_matching_acls_error_message, filter_results_matching_acls_resource_type, filter_results_matching_acls_resource_name, filter_results_matching_acls_pattern_type, filter_results_matching_acls_principal, filter_results_matching_acls_host, filter_results_matching_acls_operation, filter_results_matching_acls_permission_type))
             n = buf[pos]
             pos += 1
             if n:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hB, unpack_i, unpack_iB, unpack_ii
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -23,6 +25,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("h", 2, Field("", 0, 2, False, ""))
+SHAPE_2 = Shape("hx", 3, Field("", 0, 1, False, ""))
 pack_Bhx = Struct(">Bhx").pack
 pack_h = Struct(">h").pack
 pack_hh = Struct(">hh").pack
@@ -30,13 +34,6 @@ pack_hx = Struct(">hx").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
-rows_xhx = Struct(">xhx").iter_unpack
-rows_xxh = Struct(">xxh").iter_unpack
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteGroupsRequest, int]:
@@ -154,13 +151,24 @@ def decode_delete_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> 
             if n < 0:
                 raise BadField("results")
             raise ShortField("results", n)
-        end = pos + n * 4
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 0 and buf[pos + 0 : end : 4].count(mark) == n and buf[pos + 1 : end : 4].count(mark) == n:
-            results = [DeletableGroupResult("", error_code) for error_code, in rows_xxh(buf[pos:end])]
-            pos = end
-        else:
-            results = []
-            results_count = n
+        results = []
+        results_left, results_step = n, 8
+        while results_left:
+            results_count = results_left
+            if results_left >= 8:
+                run = alike(SHAPE_1, buf, pos, results_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    results_left -= n
+                    if is_same:
+                        results += [DeletableGroupResult(absent, error_code) for error_code, in rows]
+                    else:
+                        results += [DeletableGroupResult(group_id.decode(), error_code) for group_id, error_code in rows]
+                    continue
+                if results_step < results_left:
+                    results_count = results_step
+                results_step *= 2
+            results_left -= results_count
             for _ in range(results_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -193,13 +201,24 @@ def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             if n < 0:
                 raise BadField("results")
             raise ShortField("results", n)
-        end = pos + n * 4
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 4].count(mark) == n and buf[pos + 3 : end : 4].count(0) == n:
-            results = [DeletableGroupResult("", error_code) for error_code, in rows_xhx(buf[pos:end])]
-            pos = end
-        else:
-            results = []
-            results_count = n
+        results = []
+        results_left, results_step = n, 8
+        while results_left:
+            results_count = results_left
+            if results_left >= 8:
+                run = alike(SHAPE_2, buf, pos, results_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    results_left -= n
+                    if is_same:
+                        results += [DeletableGroupResult(absent, error_code) for error_code, in rows]
+                    else:
+                        results += [DeletableGroupResult(group_id.decode(), error_code) for group_id, error_code in rows]
+                    continue
+                if results_step < results_left:
+                    results_count = results_step
+                results_step *= 2
+            results_left -= results_count
             for _ in range(results_count):
                 n = buf[pos]
                 if 0 < n < 0x80:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_i, unpack_iB, unpack_ii, unpack_iqB, unpack_iqhB
 from protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsPartitionResult,
@@ -44,12 +45,6 @@ rows_iq = Struct(">iq").iter_unpack
 rows_iqh = Struct(">iqh").iter_unpack
 rows_iqhx = Struct(">iqhx").iter_unpack
 rows_iqx = Struct(">iqx").iter_unpack
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_iqB = Struct(">iqB").unpack_from
-unpack_iqhB = Struct(">iqhB").unpack_from
 
 
 def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteRecordsRequest, int]:

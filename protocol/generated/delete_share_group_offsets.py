@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from itertools import starmap
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_ihB, unpack_uhB
 from protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsRequestTopic,
     DeleteShareGroupOffsetsResponse,
     DeleteShareGroupOffsetsResponseTopic,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -27,12 +30,12 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("16sh", 18, 1, True, ""))
 pack_uh = Struct(">16sh").pack
 pack_uhB = Struct(">16shB").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
-unpack_uhB = Struct(">16shB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteShareGroupOffsetsRequest, int]:
@@ -58,21 +61,40 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        topics_count = n
-        for _ in range(topics_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("topics.topic_name")
-                topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(DeleteShareGroupOffsetsRequestTopic(topics_topic_name))
+        topics_left, topics_step = n, 8
+        while topics_left:
+            topics_count = topics_left
+            if topics_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, topics_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    topics_left -= n
+                    if is_same and absent == "":
+                        topics += starmap(DeleteShareGroupOffsetsRequestTopic, rows)
+                        continue
+                    if is_same:
+                        topics += [DeleteShareGroupOffsetsRequestTopic(absent) for _ in rows]
+                    else:
+                        topics += [DeleteShareGroupOffsetsRequestTopic(topic_name.decode()) for topic_name, in rows]
+                    continue
+                if topics_step < topics_left:
+                    topics_count = topics_step
+                topics_step *= 2
+            topics_left -= topics_count
+            for _ in range(topics_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    topics_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("topics.topic_name")
+                    topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topics.append(DeleteShareGroupOffsetsRequestTopic(topics_topic_name))
         n = buf[pos]
         pos += 1
         if n:
@@ -119,11 +141,11 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -138,31 +160,44 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        responses_count = n
-        for _ in range(responses_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                responses_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("responses.topic_name")
-                responses_topic_name = buf[pos : (pos := pos + n - 1)].decode()
-            responses_error_message: str | None
-            responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
-            if 0 < n < 0x80:
-                responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
-            elif n == 0:
-                responses_error_message = None
-                pos += 19
-            else:
-                n, pos = read_string_size(buf, pos + 18)
-                responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            responses.append(DeleteShareGroupOffsetsResponseTopic(responses_topic_name, responses_topic_id, responses_error_code, responses_error_message))
+        responses_left, responses_step = n, 8
+        while responses_left:
+            responses_count = responses_left
+            if responses_left >= 8:
+                run = alike(SHAPE_2, buf, pos, responses_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    responses_left -= n
+                    responses += [DeleteShareGroupOffsetsResponseTopic(topic_name.decode(), topic_id, error_code, error_message.decode() if error_message else absent[1]) for topic_name, topic_id, error_code, error_message in rows]
+                    continue
+                if responses_step < responses_left:
+                    responses_count = responses_step
+                responses_step *= 2
+            responses_left -= responses_count
+            for _ in range(responses_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    responses_topic_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("responses.topic_name")
+                    responses_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                responses_error_message: str | None
+                responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
+                if not n:
+                    responses_error_message = None
+                    pos += 19
+                elif n < 0x80:
+                    responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 18)
+                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                responses.append(DeleteShareGroupOffsetsResponseTopic(responses_topic_name, responses_topic_id, responses_error_code, responses_error_message))
         n = buf[pos]
         pos += 1
         if n:

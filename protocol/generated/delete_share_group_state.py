@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_iB, unpack_ihB, unpack_uB
 from protocol.messages.delete_share_group_state import (
     DeleteShareGroupStateRequest,
     DeleteShareGroupStateResponse,
@@ -16,6 +17,7 @@ from protocol.messages.delete_share_group_state import (
     PartitionData,
     PartitionResult,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -30,17 +32,14 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("ih", 6, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihBx = Struct(">ihBx").pack
 pack_ix = Struct(">ix").pack
-rows_ihxx = Struct(">ihxx").iter_unpack
 rows_ix = Struct(">ix").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_delete_share_group_state_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DeleteShareGroupStateRequest, int]:
@@ -166,22 +165,35 @@ def decode_delete_share_group_state_response_v0(buf: bytes, pos: int, version: i
                 if n < 0:
                     raise BadField("results.partitions")
                 raise ShortField("results.partitions", n)
-            end = pos + n * 8
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 6]) <= 1 and buf[pos + 6 : end : 8].count(mark) == n and buf[pos + 7 : end : 8].count(0) == n:
-                results_partitions_string = "" if mark else None
-                results_partitions = [PartitionResult(partition, error_code, results_partitions_string) for partition, error_code in rows_ihxx(buf[pos:end])]
-                pos = end
-            else:
-                results_partitions = []
-                results_partitions_count = n
+            results_partitions = []
+            results_partitions_left, results_partitions_step = n, 8
+            while results_partitions_left:
+                results_partitions_count = results_partitions_left
+                if results_partitions_left >= 8:
+                    run = alike(SHAPE_1, buf, pos, results_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        results_partitions_left -= n
+                        if is_same and absent == None:
+                            results_partitions += starmap(PartitionResult, rows)
+                            continue
+                        if is_same:
+                            results_partitions += [PartitionResult(partition, error_code, absent) for partition, error_code in rows]
+                        else:
+                            results_partitions += [PartitionResult(partition, error_code, error_message.decode()) for partition, error_code, error_message in rows]
+                        continue
+                    if results_partitions_step < results_partitions_left:
+                        results_partitions_count = results_partitions_step
+                    results_partitions_step *= 2
+                results_partitions_left -= results_partitions_count
                 for _ in range(results_partitions_count):
                     results_partitions_error_message: str | None
                     results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
-                    if 0 < n < 0x80:
-                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                    elif n == 0:
+                    if not n:
                         results_partitions_error_message = None
                         pos += 7
+                    elif n < 0x80:
+                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
                         results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

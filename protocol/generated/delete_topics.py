@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import ZERO_UUID, Message
+from protocol.generated.layouts import unpack_h, unpack_hB, unpack_i, unpack_iB, unpack_ii, unpack_uB, unpack_uhB
 from protocol.messages.delete_topics import DeletableTopicResult, DeleteTopicState, DeleteTopicsRequest, DeleteTopicsResponse
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,6 +26,11 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("16sx", 17, Field("", 0, 1, True, ""))
+SHAPE_2 = Shape("h", 2, Field("", 0, 2, False, ""))
+SHAPE_3 = Shape("hx", 3, Field("", 0, 1, False, ""))
+SHAPE_4 = Shape("x", 1, Field("", 0, 1, False, ""), Field("h", 2, 1, True, ""))
+SHAPE_5 = Shape("x", 1, Field("", 0, 1, True, ""), Field("16sh", 18, 1, True, ""))
 pack_uh = Struct(">16sh").pack
 pack_uhB = Struct(">16shB").pack
 pack_ux = Struct(">16sx").pack
@@ -36,16 +43,6 @@ pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
 pack_ix = Struct(">ix").pack
-rows_xux = Struct(">x16sx").iter_unpack
-rows_xhx = Struct(">xhx").iter_unpack
-rows_xxh = Struct(">xxh").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_uhB = Struct(">16shB").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DeleteTopicsRequest, int]:
@@ -132,22 +129,32 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             if n < 0:
                 raise BadField("topics")
             raise ShortField("topics", n)
-        end = pos + n * 18
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) <= 1 and buf[pos + 0 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-            topics_string = "" if mark else None
-            topics = [DeleteTopicState(topics_string, topic_id) for topic_id, in rows_xux(buf[pos:end])]
-            pos = end
-        else:
-            topics = []
-            topics_count = n
+        topics = []
+        topics_left, topics_step = n, 8
+        while topics_left:
+            topics_count = topics_left
+            if topics_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, topics_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    topics_left -= n
+                    if is_same:
+                        topics += [DeleteTopicState(absent, topic_id) for topic_id, in rows]
+                    else:
+                        topics += [DeleteTopicState(name.decode(), topic_id) for name, topic_id in rows]
+                    continue
+                if topics_step < topics_left:
+                    topics_count = topics_step
+                topics_step *= 2
+            topics_left -= topics_count
             for _ in range(topics_count):
                 topics_name: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    topics_name = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     topics_name = None
                     pos += 1
+                elif n < 0x80:
+                    topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -257,13 +264,24 @@ def decode_delete_topics_response_v1(buf: bytes, pos: int, version: int = 1) -> 
             if n < 0:
                 raise BadField("responses")
             raise ShortField("responses", n)
-        end = pos + n * 4
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 0 and buf[pos + 0 : end : 4].count(mark) == n and buf[pos + 1 : end : 4].count(mark) == n:
-            responses = [DeletableTopicResult("", ZERO_UUID, error_code) for error_code, in rows_xxh(buf[pos:end])]
-            pos = end
-        else:
-            responses = []
-            responses_count = n
+        responses = []
+        responses_left, responses_step = n, 8
+        while responses_left:
+            responses_count = responses_left
+            if responses_left >= 8:
+                run = alike(SHAPE_2, buf, pos, responses_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    responses_left -= n
+                    if is_same:
+                        responses += [DeletableTopicResult(absent, ZERO_UUID, error_code) for error_code, in rows]
+                    else:
+                        responses += [DeletableTopicResult(name.decode(), ZERO_UUID, error_code) for name, error_code in rows]
+                    continue
+                if responses_step < responses_left:
+                    responses_count = responses_step
+                responses_step *= 2
+            responses_left -= responses_count
             for _ in range(responses_count):
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -299,13 +317,24 @@ def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> 
             if n < 0:
                 raise BadField("responses")
             raise ShortField("responses", n)
-        end = pos + n * 4
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 4].count(mark) == n and buf[pos + 3 : end : 4].count(0) == n:
-            responses = [DeletableTopicResult("", ZERO_UUID, error_code) for error_code, in rows_xhx(buf[pos:end])]
-            pos = end
-        else:
-            responses = []
-            responses_count = n
+        responses = []
+        responses_left, responses_step = n, 8
+        while responses_left:
+            responses_count = responses_left
+            if responses_left >= 8:
+                run = alike(SHAPE_3, buf, pos, responses_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    responses_left -= n
+                    if is_same:
+                        responses += [DeletableTopicResult(absent, ZERO_UUID, error_code) for error_code, in rows]
+                    else:
+                        responses += [DeletableTopicResult(name.decode(), ZERO_UUID, error_code) for name, error_code in rows]
+                    continue
+                if responses_step < responses_left:
+                    responses_count = responses_step
+                responses_step *= 2
+            responses_left -= responses_count
             for _ in range(responses_count):
                 n = buf[pos]
                 if 0 < n < 0x80:
@@ -344,31 +373,44 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        responses_count = n
-        for _ in range(responses_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                responses_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("responses.name")
-                responses_name = buf[pos : (pos := pos + n - 1)].decode()
-            responses_error_message: str | None
-            responses_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
-                responses_error_message = None
-                pos += 3
-            else:
-                n, pos = read_string_size(buf, pos + 2)
-                responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            responses.append(DeletableTopicResult(responses_name, ZERO_UUID, responses_error_code, responses_error_message))
+        responses_left, responses_step = n, 8
+        while responses_left:
+            responses_count = responses_left
+            if responses_left >= 8:
+                run = alike(SHAPE_4, buf, pos, responses_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    responses_left -= n
+                    responses += [DeletableTopicResult(name.decode(), ZERO_UUID, error_code, error_message.decode() if error_message else absent[1]) for name, error_code, error_message in rows]
+                    continue
+                if responses_step < responses_left:
+                    responses_count = responses_step
+                responses_step *= 2
+            responses_left -= responses_count
+            for _ in range(responses_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    responses_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("responses.name")
+                    responses_name = buf[pos : (pos := pos + n - 1)].decode()
+                responses_error_message: str | None
+                responses_error_code, n = unpack_hB(buf, pos)
+                if not n:
+                    responses_error_message = None
+                    pos += 3
+                elif n < 0x80:
+                    responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 2)
+                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                responses.append(DeletableTopicResult(responses_name, ZERO_UUID, responses_error_code, responses_error_message))
         n = buf[pos]
         pos += 1
         if n:
@@ -393,33 +435,46 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                 raise BadField("responses")
             raise ShortField("responses", n)
         responses = []
-        responses_count = n
-        for _ in range(responses_count):
-            responses_name: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                responses_name = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                responses_name = None
+        responses_left, responses_step = n, 8
+        while responses_left:
+            responses_count = responses_left
+            if responses_left >= 8:
+                run = alike(SHAPE_5, buf, pos, responses_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    responses_left -= n
+                    responses += [DeletableTopicResult(name.decode() if name else absent[0], topic_id, error_code, error_message.decode() if error_message else absent[1]) for name, topic_id, error_code, error_message in rows]
+                    continue
+                if responses_step < responses_left:
+                    responses_count = responses_step
+                responses_step *= 2
+            responses_left -= responses_count
+            for _ in range(responses_count):
+                responses_name: str | None
+                n = buf[pos]
+                if not n:
+                    responses_name = None
+                    pos += 1
+                elif n < 0x80:
+                    responses_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    responses_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                responses_error_message: str | None
+                responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
+                if not n:
+                    responses_error_message = None
+                    pos += 19
+                elif n < 0x80:
+                    responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 18)
+                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
                 pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                responses_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            responses_error_message: str | None
-            responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
-            if 0 < n < 0x80:
-                responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
-            elif n == 0:
-                responses_error_message = None
-                pos += 19
-            else:
-                n, pos = read_string_size(buf, pos + 18)
-                responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            responses.append(DeletableTopicResult(responses_name, responses_topic_id, responses_error_code, responses_error_message))
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                responses.append(DeletableTopicResult(responses_name, responses_topic_id, responses_error_code, responses_error_message))
         n = buf[pos]
         pos += 1
         if n:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_bB,
+    unpack_bb,
+    unpack_bbB,
+    unpack_bh,
+    unpack_bi,
+    unpack_h,
+    unpack_i,
+    unpack_ihB,
+    unpack_ihh,
+)
 from protocol.messages.describe_acls import AclDescription, DescribeAclsRequest, DescribeAclsResource, DescribeAclsResponse
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -23,6 +35,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("bb", 2, Field("", 0, 2, False, ""), Field("", 0, 2, False, ""))
+SHAPE_2 = Shape("bbx", 3, Field("", 0, 1, False, ""), Field("", 0, 1, False, ""))
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bb = Struct(">bb").pack
@@ -34,15 +48,6 @@ pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihh = Struct(">ihh").pack
-unpack_bB = Struct(">bB").unpack_from
-unpack_bb = Struct(">bb").unpack_from
-unpack_bbB = Struct(">bbB").unpack_from
-unpack_bh = Struct(">bh").unpack_from
-unpack_bi = Struct(">bi").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ihh = Struct(">ihh").unpack_from
 
 
 def decode_describe_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeAclsRequest, int]:
@@ -83,31 +88,31 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     try:
         resource_name_filter: str | None
         resource_type_filter, n = unpack_bB(buf, pos)
-        if 0 < n < 0x80:
-            resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-        elif n == 0:
+        if not n:
             resource_name_filter = None
             pos += 2
+        elif n < 0x80:
+            resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 1)
             resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
         principal_filter: str | None
         pattern_type_filter, n = unpack_bB(buf, pos)
-        if 0 < n < 0x80:
-            principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-        elif n == 0:
+        if not n:
             principal_filter = None
             pos += 2
+        elif n < 0x80:
+            principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 1)
             principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
         host_filter: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            host_filter = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             host_filter = None
             pos += 1
+        elif n < 0x80:
+            host_filter = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -236,19 +241,32 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
                     raise BadField("resources.acls")
                 raise ShortField("resources.acls", n)
             resources_acls = []
-            resources_acls_count = n
-            for _ in range(resources_acls_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("resources.acls.principal")
-                resources_acls_principal = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("resources.acls.host")
-                resources_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                resources_acls_operation, resources_acls_permission_type = unpack_bb(buf, pos)
-                pos += 2
-                resources_acls.append(AclDescription(resources_acls_principal, resources_acls_host, resources_acls_operation, resources_acls_permission_type))
+            resources_acls_left, resources_acls_step = n, 8
+            while resources_acls_left:
+                resources_acls_count = resources_acls_left
+                if resources_acls_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, resources_acls_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        resources_acls_left -= n
+                        resources_acls += [AclDescription(principal.decode(), host.decode(), operation, permission_type) for principal, host, operation, permission_type in rows]
+                        continue
+                    if resources_acls_step < resources_acls_left:
+                        resources_acls_count = resources_acls_step
+                    resources_acls_step *= 2
+                resources_acls_left -= resources_acls_count
+                for _ in range(resources_acls_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("resources.acls.principal")
+                    resources_acls_principal = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("resources.acls.host")
+                    resources_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    resources_acls_operation, resources_acls_permission_type = unpack_bb(buf, pos)
+                    pos += 2
+                    resources_acls.append(AclDescription(resources_acls_principal, resources_acls_host, resources_acls_operation, resources_acls_permission_type))
             resources.append(DescribeAclsResource(resources_resource_type, resources_resource_name, resources_pattern_type, resources_acls))
         if pos > len(buf):
             raise IndexError
@@ -263,11 +281,11 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -303,29 +321,42 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                     raise BadField("resources.acls")
                 raise ShortField("resources.acls", n)
             resources_acls = []
-            resources_acls_count = n
-            for _ in range(resources_acls_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    resources_acls_principal = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("resources.acls.principal")
-                    resources_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    resources_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("resources.acls.host")
-                    resources_acls_host = buf[pos : (pos := pos + n - 1)].decode()
-                resources_acls_operation, resources_acls_permission_type, n = unpack_bbB(buf, pos)
-                pos += 3
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                resources_acls.append(AclDescription(resources_acls_principal, resources_acls_host, resources_acls_operation, resources_acls_permission_type))
+            resources_acls_left, resources_acls_step = n, 8
+            while resources_acls_left:
+                resources_acls_count = resources_acls_left
+                if resources_acls_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_2, buf, pos, resources_acls_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        resources_acls_left -= n
+                        resources_acls += [AclDescription(principal.decode(), host.decode(), operation, permission_type) for principal, host, operation, permission_type in rows]
+                        continue
+                    if resources_acls_step < resources_acls_left:
+                        resources_acls_count = resources_acls_step
+                    resources_acls_step *= 2
+                resources_acls_left -= resources_acls_count
+                for _ in range(resources_acls_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        resources_acls_principal = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("resources.acls.principal")
+                        resources_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        resources_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("resources.acls.host")
+                        resources_acls_host = buf[pos : (pos := pos + n - 1)].decode()
+                    resources_acls_operation, resources_acls_permission_type, n = unpack_bbB(buf, pos)
+                    pos += 3
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    resources_acls.append(AclDescription(resources_acls_principal, resources_acls_host, resources_acls_operation, resources_acls_permission_type))
             n = buf[pos]
             pos += 1
             if n:

@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_bB, unpack_bh, unpack_h, unpack_i, unpack_ihB, unpack_ihh, unpack_z, unpack_zB
 from protocol.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -15,6 +16,7 @@ from protocol.messages.describe_client_quotas import (
     EntryData,
     ValueData,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -29,6 +31,12 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("b", 1, 2, True, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("b", 1, 1, True, ""))
+SHAPE_3 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""))
+SHAPE_4 = Shape("d", 8, Field("", 0, 2, False, ""))
+SHAPE_5 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
+SHAPE_6 = Shape("dx", 9, Field("", 0, 1, False, ""))
 pack_z = Struct(">?").pack
 pack_zx = Struct(">?x").pack
 pack_Bdx = Struct(">Bdx").pack
@@ -43,18 +51,8 @@ pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihh = Struct(">ihh").pack
-rows_xdx = Struct(">xdx").iter_unpack
-rows_xxd = Struct(">xxd").iter_unpack
-unpack_z = Struct(">?").unpack_from
-unpack_zB = Struct(">?B").unpack_from
-unpack_bB = Struct(">bB").unpack_from
-unpack_bh = Struct(">bh").unpack_from
 unpack_d = Struct(">d").unpack_from
 unpack_dB = Struct(">dB").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ihh = Struct(">ihh").unpack_from
 
 
 def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeClientQuotasRequest, int]:
@@ -69,20 +67,33 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
                 raise BadField("components")
             raise ShortField("components", n)
         components = []
-        components_count = n
-        for _ in range(components_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("components.entity_type")
-            components_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            components_match: str | None
-            components_match_type, n = unpack_bh(buf, pos)
-            if n >= 0:
-                components_match = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-            else:
-                components_match = None
-                pos += 3
-            components.append(ComponentData(components_entity_type, components_match_type, components_match))
+        components_left, components_step = n, 8
+        while components_left:
+            components_count = components_left
+            if components_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, components_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    components_left -= n
+                    components += [ComponentData(entity_type.decode(), match_type, match.decode() if match else absent[1]) for entity_type, match_type, match in rows]
+                    continue
+                if components_step < components_left:
+                    components_count = components_step
+                components_step *= 2
+            components_left -= components_count
+            for _ in range(components_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("components.entity_type")
+                components_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                components_match: str | None
+                components_match_type, n = unpack_bh(buf, pos)
+                if n >= 0:
+                    components_match = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    components_match = None
+                    pos += 3
+                components.append(ComponentData(components_entity_type, components_match_type, components_match))
         (strict,) = unpack_z(buf, pos)
         pos += 1
         return DescribeClientQuotasRequest(components, strict), pos
@@ -105,31 +116,44 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
                 raise BadField("components")
             raise ShortField("components", n)
         components = []
-        components_count = n
-        for _ in range(components_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                components_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("components.entity_type")
-                components_entity_type = buf[pos : (pos := pos + n - 1)].decode()
-            components_match: str | None
-            components_match_type, n = unpack_bB(buf, pos)
-            if 0 < n < 0x80:
-                components_match = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-            elif n == 0:
-                components_match = None
-                pos += 2
-            else:
-                n, pos = read_string_size(buf, pos + 1)
-                components_match = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            components.append(ComponentData(components_entity_type, components_match_type, components_match))
+        components_left, components_step = n, 8
+        while components_left:
+            components_count = components_left
+            if components_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, components_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    components_left -= n
+                    components += [ComponentData(entity_type.decode(), match_type, match.decode() if match else absent[1]) for entity_type, match_type, match in rows]
+                    continue
+                if components_step < components_left:
+                    components_count = components_step
+                components_step *= 2
+            components_left -= components_count
+            for _ in range(components_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    components_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("components.entity_type")
+                    components_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                components_match: str | None
+                components_match_type, n = unpack_bB(buf, pos)
+                if not n:
+                    components_match = None
+                    pos += 2
+                elif n < 0x80:
+                    components_match = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 1)
+                    components_match = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                components.append(ComponentData(components_entity_type, components_match_type, components_match))
         strict, n = unpack_zB(buf, pos)
         pos += 2
         if n:
@@ -228,20 +252,33 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("entries.entity")
                     raise ShortField("entries.entity", n)
                 entries_entity = []
-                entries_entity_count = n
-                for _ in range(entries_entity_count):
-                    (n,) = unpack_h(buf, pos)
-                    if n < 0:
-                        raise BadField("entries.entity.entity_type")
-                    entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    entries_entity_entity_name: str | None
-                    (n,) = unpack_h(buf, pos)
-                    if n >= 0:
-                        entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    else:
-                        entries_entity_entity_name = None
-                        pos += 2
-                    entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+                entries_entity_left, entries_entity_step = n, 8
+                while entries_entity_left:
+                    entries_entity_count = entries_entity_left
+                    if entries_entity_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_3, buf, pos, entries_entity_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            entries_entity_left -= n
+                            entries_entity += [EntityData(entity_type.decode(), entity_name.decode() if entity_name else absent[1]) for entity_type, entity_name in rows]
+                            continue
+                        if entries_entity_step < entries_entity_left:
+                            entries_entity_count = entries_entity_step
+                        entries_entity_step *= 2
+                    entries_entity_left -= entries_entity_count
+                    for _ in range(entries_entity_count):
+                        (n,) = unpack_h(buf, pos)
+                        if n < 0:
+                            raise BadField("entries.entity.entity_type")
+                        entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        entries_entity_entity_name: str | None
+                        (n,) = unpack_h(buf, pos)
+                        if n >= 0:
+                            entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            entries_entity_entity_name = None
+                            pos += 2
+                        entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 entries_values: list[ValueData]
@@ -249,13 +286,24 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                     if n < 0:
                         raise BadField("entries.values")
                     raise ShortField("entries.values", n)
-                end = pos + n * 10
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 0 and buf[pos + 0 : end : 10].count(mark) == n and buf[pos + 1 : end : 10].count(mark) == n:
-                    entries_values = [ValueData("", value_) for value_, in rows_xxd(buf[pos:end])]
-                    pos = end
-                else:
-                    entries_values = []
-                    entries_values_count = n
+                entries_values = []
+                entries_values_left, entries_values_step = n, 8
+                while entries_values_left:
+                    entries_values_count = entries_values_left
+                    if entries_values_left >= 8:
+                        run = alike(SHAPE_4, buf, pos, entries_values_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            entries_values_left -= n
+                            if is_same:
+                                entries_values += [ValueData(absent, value_) for value_, in rows]
+                            else:
+                                entries_values += [ValueData(key.decode(), value_) for key, value_ in rows]
+                            continue
+                        if entries_values_step < entries_values_left:
+                            entries_values_count = entries_values_step
+                        entries_values_step *= 2
+                    entries_values_left -= entries_values_count
                     for _ in range(entries_values_count):
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
@@ -278,11 +326,11 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -311,31 +359,44 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                         raise BadField("entries.entity")
                     raise ShortField("entries.entity", n)
                 entries_entity = []
-                entries_entity_count = n
-                for _ in range(entries_entity_count):
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("entries.entity.entity_type")
-                        entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
-                    entries_entity_entity_name: str | None
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
-                        entries_entity_entity_name = None
+                entries_entity_left, entries_entity_step = n, 8
+                while entries_entity_left:
+                    entries_entity_count = entries_entity_left
+                    if entries_entity_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_5, buf, pos, entries_entity_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            entries_entity_left -= n
+                            entries_entity += [EntityData(entity_type.decode(), entity_name.decode() if entity_name else absent[1]) for entity_type, entity_name in rows]
+                            continue
+                        if entries_entity_step < entries_entity_left:
+                            entries_entity_count = entries_entity_step
+                        entries_entity_step *= 2
+                    entries_entity_left -= entries_entity_count
+                    for _ in range(entries_entity_count):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            entries_entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("entries.entity.entity_type")
+                            entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                        entries_entity_entity_name: str | None
+                        n = buf[pos]
+                        if not n:
+                            entries_entity_entity_name = None
+                            pos += 1
+                        elif n < 0x80:
+                            entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        n = buf[pos]
                         pos += 1
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    n = buf[pos]
-                    pos += 1
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -346,13 +407,24 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                     if n < 0:
                         raise BadField("entries.values")
                     raise ShortField("entries.values", n)
-                end = pos + n * 10
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 10].count(mark) == n and buf[pos + 9 : end : 10].count(0) == n:
-                    entries_values = [ValueData("", value_) for value_, in rows_xdx(buf[pos:end])]
-                    pos = end
-                else:
-                    entries_values = []
-                    entries_values_count = n
+                entries_values = []
+                entries_values_left, entries_values_step = n, 8
+                while entries_values_left:
+                    entries_values_count = entries_values_left
+                    if entries_values_left >= 8:
+                        run = alike(SHAPE_6, buf, pos, entries_values_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            entries_values_left -= n
+                            if is_same:
+                                entries_values += [ValueData(absent, value_) for value_, in rows]
+                            else:
+                                entries_values += [ValueData(key.decode(), value_) for key, value_ in rows]
+                            continue
+                        if entries_values_step < entries_values_left:
+                            entries_values_count = entries_values_step
+                        entries_values_step *= 2
+                    entries_values_left -= entries_values_count
                     for _ in range(entries_values_count):
                         n = buf[pos]
                         if 0 < n < 0x80:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_bB, unpack_iB, unpack_ihB, unpack_zB, unpack_zbB, unpack_zbzB
 from protocol.messages.describe_cluster import DescribeClusterBroker, DescribeClusterRequest, DescribeClusterResponse
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -23,6 +25,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
+SHAPE_2 = Shape("?x", 2, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_zbzx = Struct(">?b?x").pack
 pack_zbx = Struct(">?bx").pack
 pack_zx = Struct(">?x").pack
@@ -33,12 +37,6 @@ pack_iB = Struct(">iB").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ix = Struct(">ix").pack
-unpack_zB = Struct(">?B").unpack_from
-unpack_zbzB = Struct(">?b?B").unpack_from
-unpack_zbB = Struct(">?bB").unpack_from
-unpack_bB = Struct(">bB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_describe_cluster_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeClusterRequest, int]:
@@ -119,11 +117,11 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -146,31 +144,44 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_broker_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                brokers_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            brokers.append(DescribeClusterBroker(brokers_broker_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_1, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [DescribeClusterBroker(broker_id, host.decode(), port, rack.decode() if rack else absent[1]) for broker_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_broker_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("brokers.host")
+                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_iB(buf, pos)
+                if not n:
+                    brokers_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                brokers.append(DescribeClusterBroker(brokers_broker_id, brokers_host, brokers_port, brokers_rack))
         cluster_authorized_operations, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -186,11 +197,11 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -213,31 +224,44 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_broker_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                brokers_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            brokers.append(DescribeClusterBroker(brokers_broker_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_1, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [DescribeClusterBroker(broker_id, host.decode(), port, rack.decode() if rack else absent[1]) for broker_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_broker_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("brokers.host")
+                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_iB(buf, pos)
+                if not n:
+                    brokers_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                brokers.append(DescribeClusterBroker(brokers_broker_id, brokers_host, brokers_port, brokers_rack))
         cluster_authorized_operations, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -253,11 +277,11 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -280,31 +304,44 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_broker_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                brokers_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            brokers_is_fenced, n = unpack_zB(buf, pos)
-            pos += 2
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            brokers.append(DescribeClusterBroker(brokers_broker_id, brokers_host, brokers_port, brokers_rack, brokers_is_fenced))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_2, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [DescribeClusterBroker(broker_id, host.decode(), port, rack.decode() if rack else absent[1], is_fenced) for broker_id, host, port, rack, is_fenced in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_broker_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("brokers.host")
+                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_iB(buf, pos)
+                if not n:
+                    brokers_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                brokers_is_fenced, n = unpack_zB(buf, pos)
+                pos += 2
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                brokers.append(DescribeClusterBroker(brokers_broker_id, brokers_host, brokers_port, brokers_rack, brokers_is_fenced))
         cluster_authorized_operations, n = unpack_iB(buf, pos)
         pos += 5
         if n:

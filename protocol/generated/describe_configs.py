@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_b,
+    unpack_bB,
+    unpack_bh,
+    unpack_h,
+    unpack_hB,
+    unpack_hh,
+    unpack_i,
+    unpack_iB,
+    unpack_ii,
+    unpack_z,
+    unpack_zbzB,
+    unpack_zbzi,
+    unpack_zz,
+    unpack_zzB,
+)
 from protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -15,6 +31,7 @@ from protocol.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -31,6 +48,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("b", 1, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""))
+SHAPE_2 = Shape("bx", 2, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
 pack_z = Struct(">?").pack
 pack_zz = Struct(">??").pack
 pack_zzx = Struct(">??x").pack
@@ -47,20 +66,6 @@ pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
-unpack_z = Struct(">?").unpack_from
-unpack_zz = Struct(">??").unpack_from
-unpack_zzB = Struct(">??B").unpack_from
-unpack_zbzB = Struct(">?b?B").unpack_from
-unpack_zbzi = Struct(">?b?i").unpack_from
-unpack_b = Struct(">b").unpack_from
-unpack_bB = Struct(">bB").unpack_from
-unpack_bh = Struct(">bh").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[DescribeConfigsRequest, int]:
@@ -361,22 +366,35 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                         raise BadField("results.configs.synonyms")
                     raise ShortField("results.configs.synonyms", n)
                 results_configs_synonyms = []
-                results_configs_synonyms_count = n
-                for _ in range(results_configs_synonyms_count):
-                    (n,) = unpack_h(buf, pos)
-                    if n < 0:
-                        raise BadField("results.configs.synonyms.name")
-                    results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    results_configs_synonyms_value: str | None
-                    (n,) = unpack_h(buf, pos)
-                    if n >= 0:
-                        results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    else:
-                        results_configs_synonyms_value = None
-                        pos += 2
-                    (results_configs_synonyms_source,) = unpack_b(buf, pos)
-                    pos += 1
-                    results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
+                results_configs_synonyms_left, results_configs_synonyms_step = n, 8
+                while results_configs_synonyms_left:
+                    results_configs_synonyms_count = results_configs_synonyms_left
+                    if results_configs_synonyms_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_1, buf, pos, results_configs_synonyms_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            results_configs_synonyms_left -= n
+                            results_configs_synonyms += [DescribeConfigsSynonym(name.decode(), value_.decode() if value_ else absent[1], source) for name, value_, source in rows]
+                            continue
+                        if results_configs_synonyms_step < results_configs_synonyms_left:
+                            results_configs_synonyms_count = results_configs_synonyms_step
+                        results_configs_synonyms_step *= 2
+                    results_configs_synonyms_left -= results_configs_synonyms_count
+                    for _ in range(results_configs_synonyms_count):
+                        (n,) = unpack_h(buf, pos)
+                        if n < 0:
+                            raise BadField("results.configs.synonyms.name")
+                        results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        results_configs_synonyms_value: str | None
+                        (n,) = unpack_h(buf, pos)
+                        if n >= 0:
+                            results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            results_configs_synonyms_value = None
+                            pos += 2
+                        (results_configs_synonyms_source,) = unpack_b(buf, pos)
+                        pos += 1
+                        results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
                 results_configs.append(DescribeConfigsResourceResult(results_configs_name, results_configs_value, results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, results_configs_synonyms))
             results.append(DescribeConfigsResult(results_error_code, results_error_message, results_resource_type, results_resource_name, results_configs))
         if pos > len(buf):
@@ -443,22 +461,35 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                         raise BadField("results.configs.synonyms")
                     raise ShortField("results.configs.synonyms", n)
                 results_configs_synonyms = []
-                results_configs_synonyms_count = n
-                for _ in range(results_configs_synonyms_count):
-                    (n,) = unpack_h(buf, pos)
-                    if n < 0:
-                        raise BadField("results.configs.synonyms.name")
-                    results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    results_configs_synonyms_value: str | None
-                    (n,) = unpack_h(buf, pos)
-                    if n >= 0:
-                        results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    else:
-                        results_configs_synonyms_value = None
-                        pos += 2
-                    (results_configs_synonyms_source,) = unpack_b(buf, pos)
-                    pos += 1
-                    results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
+                results_configs_synonyms_left, results_configs_synonyms_step = n, 8
+                while results_configs_synonyms_left:
+                    results_configs_synonyms_count = results_configs_synonyms_left
+                    if results_configs_synonyms_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_1, buf, pos, results_configs_synonyms_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            results_configs_synonyms_left -= n
+                            results_configs_synonyms += [DescribeConfigsSynonym(name.decode(), value_.decode() if value_ else absent[1], source) for name, value_, source in rows]
+                            continue
+                        if results_configs_synonyms_step < results_configs_synonyms_left:
+                            results_configs_synonyms_count = results_configs_synonyms_step
+                        results_configs_synonyms_step *= 2
+                    results_configs_synonyms_left -= results_configs_synonyms_count
+                    for _ in range(results_configs_synonyms_count):
+                        (n,) = unpack_h(buf, pos)
+                        if n < 0:
+                            raise BadField("results.configs.synonyms.name")
+                        results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        results_configs_synonyms_value: str | None
+                        (n,) = unpack_h(buf, pos)
+                        if n >= 0:
+                            results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            results_configs_synonyms_value = None
+                            pos += 2
+                        (results_configs_synonyms_source,) = unpack_b(buf, pos)
+                        pos += 1
+                        results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
                 results_configs_documentation: str | None
                 results_configs_config_type, n = unpack_bh(buf, pos)
                 if n >= 0:
@@ -494,11 +525,11 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
         for _ in range(results_count):
             results_error_message: str | None
             results_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 results_error_message = None
                 pos += 3
+            elif n < 0x80:
+                results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -533,11 +564,11 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     results_configs_name = buf[pos : (pos := pos + n - 1)].decode()
                 results_configs_value: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    results_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     results_configs_value = None
                     pos += 1
+                elif n < 0x80:
+                    results_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     results_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -552,38 +583,51 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                         raise BadField("results.configs.synonyms")
                     raise ShortField("results.configs.synonyms", n)
                 results_configs_synonyms = []
-                results_configs_synonyms_count = n
-                for _ in range(results_configs_synonyms_count):
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        results_configs_synonyms_name = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("results.configs.synonyms.name")
-                        results_configs_synonyms_name = buf[pos : (pos := pos + n - 1)].decode()
-                    results_configs_synonyms_value: str | None
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        results_configs_synonyms_value = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
-                        results_configs_synonyms_value = None
-                        pos += 1
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        results_configs_synonyms_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                    results_configs_synonyms_source, n = unpack_bB(buf, pos)
-                    pos += 2
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
+                results_configs_synonyms_left, results_configs_synonyms_step = n, 8
+                while results_configs_synonyms_left:
+                    results_configs_synonyms_count = results_configs_synonyms_left
+                    if results_configs_synonyms_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_2, buf, pos, results_configs_synonyms_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            results_configs_synonyms_left -= n
+                            results_configs_synonyms += [DescribeConfigsSynonym(name.decode(), value_.decode() if value_ else absent[1], source) for name, value_, source in rows]
+                            continue
+                        if results_configs_synonyms_step < results_configs_synonyms_left:
+                            results_configs_synonyms_count = results_configs_synonyms_step
+                        results_configs_synonyms_step *= 2
+                    results_configs_synonyms_left -= results_configs_synonyms_count
+                    for _ in range(results_configs_synonyms_count):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            results_configs_synonyms_name = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("results.configs.synonyms.name")
+                            results_configs_synonyms_name = buf[pos : (pos := pos + n - 1)].decode()
+                        results_configs_synonyms_value: str | None
+                        n = buf[pos]
+                        if not n:
+                            results_configs_synonyms_value = None
+                            pos += 1
+                        elif n < 0x80:
+                            results_configs_synonyms_value = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            results_configs_synonyms_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        results_configs_synonyms_source, n = unpack_bB(buf, pos)
+                        pos += 2
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
                 results_configs_documentation: str | None
                 results_configs_config_type, n = unpack_bB(buf, pos)
-                if 0 < n < 0x80:
-                    results_configs_documentation = buf[pos + 2 : (pos := pos + 1 + n)].decode()
-                elif n == 0:
+                if not n:
                     results_configs_documentation = None
                     pos += 2
+                elif n < 0x80:
+                    results_configs_documentation = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
                     results_configs_documentation = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hB, unpack_hh, unpack_i, unpack_iB, unpack_ii, unpack_z, unpack_zB
 from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse, DescribedGroup, DescribedGroupMember
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,6 +26,9 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("", 0, 4, False, b""), Field("", 0, 4, False, b""))
+SHAPE_2 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""), Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("", 0, 4, False, b""), Field("", 0, 4, False, b""))
+SHAPE_3 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""), Field("", 0, 1, False, ""), Field("", 0, 1, False, ""), Field("", 0, 1, False, b""), Field("", 0, 1, False, b""))
 pack_z = Struct(">?").pack
 pack_zx = Struct(">?x").pack
 pack_h = Struct(">h").pack
@@ -33,14 +38,6 @@ pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
 pack_ix = Struct(">ix").pack
-unpack_z = Struct(">?").unpack_from
-unpack_zB = Struct(">?B").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeGroupsRequest, int]:
@@ -246,29 +243,42 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            groups_members_count = n
-            for _ in range(groups_members_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_i(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-                (n,) = unpack_i(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-                groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
+            groups_members_left, groups_members_step = n, 8
+            while groups_members_left:
+                groups_members_count = groups_members_left
+                if groups_members_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, groups_members_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        groups_members_left -= n
+                        groups_members += [DescribedGroupMember(member_id.decode(), None, client_id.decode(), client_host.decode(), member_metadata, member_assignment) for member_id, client_id, client_host, member_metadata, member_assignment in rows]
+                        continue
+                    if groups_members_step < groups_members_left:
+                        groups_members_count = groups_members_step
+                    groups_members_step *= 2
+                groups_members_left -= groups_members_count
+                for _ in range(groups_members_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_id")
+                    groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.client_id")
+                    groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.client_host")
+                    groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_i(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_metadata")
+                    groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                    (n,) = unpack_i(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_assignment")
+                    groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                    groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             groups.append(DescribedGroup(groups_error_code, None, groups_group_id, groups_group_state, groups_protocol_type, groups_protocol_data, groups_members))
         if pos > len(buf):
             raise IndexError
@@ -315,29 +325,42 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            groups_members_count = n
-            for _ in range(groups_members_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_i(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-                (n,) = unpack_i(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-                groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
+            groups_members_left, groups_members_step = n, 8
+            while groups_members_left:
+                groups_members_count = groups_members_left
+                if groups_members_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, groups_members_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        groups_members_left -= n
+                        groups_members += [DescribedGroupMember(member_id.decode(), None, client_id.decode(), client_host.decode(), member_metadata, member_assignment) for member_id, client_id, client_host, member_metadata, member_assignment in rows]
+                        continue
+                    if groups_members_step < groups_members_left:
+                        groups_members_count = groups_members_step
+                    groups_members_step *= 2
+                groups_members_left -= groups_members_count
+                for _ in range(groups_members_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_id")
+                    groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.client_id")
+                    groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.client_host")
+                    groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_i(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_metadata")
+                    groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                    (n,) = unpack_i(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_assignment")
+                    groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                    groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             groups.append(DescribedGroup(groups_error_code, None, groups_group_id, groups_group_state, groups_protocol_type, groups_protocol_data, groups_members))
         if pos > len(buf):
             raise IndexError
@@ -387,29 +410,42 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            groups_members_count = n
-            for _ in range(groups_members_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_i(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-                (n,) = unpack_i(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-                groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
+            groups_members_left, groups_members_step = n, 8
+            while groups_members_left:
+                groups_members_count = groups_members_left
+                if groups_members_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, groups_members_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        groups_members_left -= n
+                        groups_members += [DescribedGroupMember(member_id.decode(), None, client_id.decode(), client_host.decode(), member_metadata, member_assignment) for member_id, client_id, client_host, member_metadata, member_assignment in rows]
+                        continue
+                    if groups_members_step < groups_members_left:
+                        groups_members_count = groups_members_step
+                    groups_members_step *= 2
+                groups_members_left -= groups_members_count
+                for _ in range(groups_members_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_id")
+                    groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.client_id")
+                    groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.client_host")
+                    groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_i(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_metadata")
+                    groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                    (n,) = unpack_i(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_assignment")
+                    groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                    groups_members.append(DescribedGroupMember(groups_members_member_id, None, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             (groups_authorized_operations,) = unpack_i(buf, pos)
             pos += 4
             groups.append(DescribedGroup(groups_error_code, None, groups_group_id, groups_group_state, groups_protocol_type, groups_protocol_data, groups_members, groups_authorized_operations))
@@ -458,36 +494,49 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            groups_members_count = n
-            for _ in range(groups_members_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_id")
-                groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                groups_members_group_instance_id: str | None
-                (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    groups_members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
-                    groups_members_group_instance_id = None
-                    pos += 2
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.client_id")
-                groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.client_host")
-                groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                (n,) = unpack_i(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_metadata")
-                groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-                (n,) = unpack_i(buf, pos)
-                if n < 0:
-                    raise BadField("groups.members.member_assignment")
-                groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-                groups_members.append(DescribedGroupMember(groups_members_member_id, groups_members_group_instance_id, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
+            groups_members_left, groups_members_step = n, 8
+            while groups_members_left:
+                groups_members_count = groups_members_left
+                if groups_members_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_2, buf, pos, groups_members_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        groups_members_left -= n
+                        groups_members += [DescribedGroupMember(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], client_id.decode(), client_host.decode(), member_metadata, member_assignment) for member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment in rows]
+                        continue
+                    if groups_members_step < groups_members_left:
+                        groups_members_count = groups_members_step
+                    groups_members_step *= 2
+                groups_members_left -= groups_members_count
+                for _ in range(groups_members_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_id")
+                    groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    groups_members_group_instance_id: str | None
+                    (n,) = unpack_h(buf, pos)
+                    if n >= 0:
+                        groups_members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_group_instance_id = None
+                        pos += 2
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.client_id")
+                    groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.client_host")
+                    groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    (n,) = unpack_i(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_metadata")
+                    groups_members_member_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                    (n,) = unpack_i(buf, pos)
+                    if n < 0:
+                        raise BadField("groups.members.member_assignment")
+                    groups_members_member_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                    groups_members.append(DescribedGroupMember(groups_members_member_id, groups_members_group_instance_id, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             (groups_authorized_operations,) = unpack_i(buf, pos)
             pos += 4
             groups.append(DescribedGroup(groups_error_code, None, groups_group_id, groups_group_state, groups_protocol_type, groups_protocol_data, groups_members, groups_authorized_operations))
@@ -558,63 +607,76 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            groups_members_count = n
-            for _ in range(groups_members_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.member_id")
-                    groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-                groups_members_group_instance_id: str | None
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
-                    groups_members_group_instance_id = None
+            groups_members_left, groups_members_step = n, 8
+            while groups_members_left:
+                groups_members_count = groups_members_left
+                if groups_members_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_3, buf, pos, groups_members_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        groups_members_left -= n
+                        groups_members += [DescribedGroupMember(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], client_id.decode(), client_host.decode(), member_metadata, member_assignment) for member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment in rows]
+                        continue
+                    if groups_members_step < groups_members_left:
+                        groups_members_count = groups_members_step
+                    groups_members_step *= 2
+                groups_members_left -= groups_members_count
+                for _ in range(groups_members_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.member_id")
+                        groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    groups_members_group_instance_id: str | None
+                    n = buf[pos]
+                    if not n:
+                        groups_members_group_instance_id = None
+                        pos += 1
+                    elif n < 0x80:
+                        groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.client_id")
+                        groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.client_host")
+                        groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.member_metadata")
+                        groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.member_assignment")
+                        groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
+                    n = buf[pos]
                     pos += 1
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.client_id")
-                    groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.client_host")
-                    groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
-                else:
-                    n, pos = read_uvarint(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.member_metadata")
-                    groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
-                else:
-                    n, pos = read_uvarint(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.member_assignment")
-                    groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                groups_members.append(DescribedGroupMember(groups_members_member_id, groups_members_group_instance_id, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    groups_members.append(DescribedGroupMember(groups_members_member_id, groups_members_group_instance_id, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             groups_authorized_operations, n = unpack_iB(buf, pos)
             pos += 5
             if n:
@@ -648,11 +710,11 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
         for _ in range(groups_count):
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_error_message = None
                 pos += 3
+            elif n < 0x80:
+                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -699,63 +761,76 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                     raise BadField("groups.members")
                 raise ShortField("groups.members", n)
             groups_members = []
-            groups_members_count = n
-            for _ in range(groups_members_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.member_id")
-                    groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-                groups_members_group_instance_id: str | None
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
-                    groups_members_group_instance_id = None
+            groups_members_left, groups_members_step = n, 8
+            while groups_members_left:
+                groups_members_count = groups_members_left
+                if groups_members_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_3, buf, pos, groups_members_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        groups_members_left -= n
+                        groups_members += [DescribedGroupMember(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], client_id.decode(), client_host.decode(), member_metadata, member_assignment) for member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment in rows]
+                        continue
+                    if groups_members_step < groups_members_left:
+                        groups_members_count = groups_members_step
+                    groups_members_step *= 2
+                groups_members_left -= groups_members_count
+                for _ in range(groups_members_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.member_id")
+                        groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    groups_members_group_instance_id: str | None
+                    n = buf[pos]
+                    if not n:
+                        groups_members_group_instance_id = None
+                        pos += 1
+                    elif n < 0x80:
+                        groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.client_id")
+                        groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.client_host")
+                        groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.member_metadata")
+                        groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
+                    else:
+                        n, pos = read_uvarint(buf, pos)
+                        if n == 0:
+                            raise BadField("groups.members.member_assignment")
+                        groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
+                    n = buf[pos]
                     pos += 1
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.client_id")
-                    groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.client_host")
-                    groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
-                else:
-                    n, pos = read_uvarint(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.member_metadata")
-                    groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
-                else:
-                    n, pos = read_uvarint(buf, pos)
-                    if n == 0:
-                        raise BadField("groups.members.member_assignment")
-                    groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                groups_members.append(DescribedGroupMember(groups_members_member_id, groups_members_group_instance_id, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    groups_members.append(DescribedGroupMember(groups_members_member_id, groups_members_group_instance_id, groups_members_client_id, groups_members_client_host, groups_members_member_metadata, groups_members_member_assignment))
             groups_authorized_operations, n = unpack_iB(buf, pos)
             pos += 5
             if n:

@@ -8,6 +8,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_iB, unpack_ihB, unpack_qiiqiqB
 from protocol.messages.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
@@ -36,9 +37,6 @@ pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_qiiqiqx = Struct(">qiiqiqx").pack
 rows_qiiqiqx = Struct(">qiiqiqx").iter_unpack
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_qiiqiqB = Struct(">qiiqiqB").unpack_from
 
 
 def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeProducersRequest, int]:
@@ -163,11 +161,11 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
             for _ in range(topics_partitions_count):
                 topics_partitions_error_message: str | None
                 topics_partitions_partition_index, topics_partitions_error_code, n = unpack_ihB(buf, pos)
-                if 0 < n < 0x80:
-                    topics_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                elif n == 0:
+                if not n:
                     topics_partitions_error_message = None
                     pos += 7
+                elif n < 0x80:
+                    topics_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

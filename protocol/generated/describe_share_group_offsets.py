@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_hB, unpack_iB, unpack_iqihB, unpack_iqiqhB, unpack_uB
 from protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
@@ -16,6 +18,7 @@ from protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsResponsePartition,
     DescribeShareGroupOffsetsResponseTopic,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -31,6 +34,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("iqih", 18, 1, True, ""))
+SHAPE_2 = Shape("x", 1, Field("iqiqh", 26, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_h = Struct(">h").pack
@@ -43,13 +48,6 @@ pack_iqihBx = Struct(">iqihBx").pack
 pack_iqiqh = Struct(">iqiqh").pack
 pack_iqiqhB = Struct(">iqiqhB").pack
 pack_iqiqhBx = Struct(">iqiqhBx").pack
-rows_iqihxx = Struct(">iqihxx").iter_unpack
-rows_iqiqhxx = Struct(">iqiqhxx").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_iqihB = Struct(">iqihB").unpack_from
-unpack_iqiqhB = Struct(">iqiqhB").unpack_from
 
 
 def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeShareGroupOffsetsRequest, int]:
@@ -241,22 +239,32 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                     if n < 0:
                         raise BadField("groups.topics.partitions")
                     raise ShortField("groups.topics.partitions", n)
-                end = pos + n * 20
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 18]) <= 1 and buf[pos + 18 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                    groups_topics_partitions_string = "" if mark else None
-                    groups_topics_partitions = [DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, -1, error_code, groups_topics_partitions_string) for partition_index, start_offset, leader_epoch, error_code in rows_iqihxx(buf[pos:end])]
-                    pos = end
-                else:
-                    groups_topics_partitions = []
-                    groups_topics_partitions_count = n
+                groups_topics_partitions = []
+                groups_topics_partitions_left, groups_topics_partitions_step = n, 8
+                while groups_topics_partitions_left:
+                    groups_topics_partitions_count = groups_topics_partitions_left
+                    if groups_topics_partitions_left >= 8:
+                        run = alike(SHAPE_1, buf, pos, groups_topics_partitions_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            groups_topics_partitions_left -= n
+                            if is_same:
+                                groups_topics_partitions += [DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, -1, error_code, absent) for partition_index, start_offset, leader_epoch, error_code in rows]
+                            else:
+                                groups_topics_partitions += [DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, -1, error_code, error_message.decode()) for partition_index, start_offset, leader_epoch, error_code, error_message in rows]
+                            continue
+                        if groups_topics_partitions_step < groups_topics_partitions_left:
+                            groups_topics_partitions_count = groups_topics_partitions_step
+                        groups_topics_partitions_step *= 2
+                    groups_topics_partitions_left -= groups_topics_partitions_count
                     for _ in range(groups_topics_partitions_count):
                         groups_topics_partitions_error_message: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_start_offset, groups_topics_partitions_leader_epoch, groups_topics_partitions_error_code, n = unpack_iqihB(buf, pos)
-                        if 0 < n < 0x80:
-                            groups_topics_partitions_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
-                        elif n == 0:
+                        if not n:
                             groups_topics_partitions_error_message = None
                             pos += 19
+                        elif n < 0x80:
+                            groups_topics_partitions_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 18)
                             groups_topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -272,11 +280,11 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 groups_topics.append(DescribeShareGroupOffsetsResponseTopic(groups_topics_topic_name, groups_topics_topic_id, groups_topics_partitions))
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_error_message = None
                 pos += 3
+            elif n < 0x80:
+                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -350,22 +358,35 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                     if n < 0:
                         raise BadField("groups.topics.partitions")
                     raise ShortField("groups.topics.partitions", n)
-                end = pos + n * 28
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 26]) <= 1 and buf[pos + 26 : end : 28].count(mark) == n and buf[pos + 27 : end : 28].count(0) == n:
-                    groups_topics_partitions_string = "" if mark else None
-                    groups_topics_partitions = [DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, lag, error_code, groups_topics_partitions_string) for partition_index, start_offset, leader_epoch, lag, error_code in rows_iqiqhxx(buf[pos:end])]
-                    pos = end
-                else:
-                    groups_topics_partitions = []
-                    groups_topics_partitions_count = n
+                groups_topics_partitions = []
+                groups_topics_partitions_left, groups_topics_partitions_step = n, 8
+                while groups_topics_partitions_left:
+                    groups_topics_partitions_count = groups_topics_partitions_left
+                    if groups_topics_partitions_left >= 8:
+                        run = alike(SHAPE_2, buf, pos, groups_topics_partitions_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            groups_topics_partitions_left -= n
+                            if is_same and absent == None:
+                                groups_topics_partitions += starmap(DescribeShareGroupOffsetsResponsePartition, rows)
+                                continue
+                            if is_same:
+                                groups_topics_partitions += [DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, lag, error_code, absent) for partition_index, start_offset, leader_epoch, lag, error_code in rows]
+                            else:
+                                groups_topics_partitions += [DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, lag, error_code, error_message.decode()) for partition_index, start_offset, leader_epoch, lag, error_code, error_message in rows]
+                            continue
+                        if groups_topics_partitions_step < groups_topics_partitions_left:
+                            groups_topics_partitions_count = groups_topics_partitions_step
+                        groups_topics_partitions_step *= 2
+                    groups_topics_partitions_left -= groups_topics_partitions_count
                     for _ in range(groups_topics_partitions_count):
                         groups_topics_partitions_error_message: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_start_offset, groups_topics_partitions_leader_epoch, groups_topics_partitions_lag, groups_topics_partitions_error_code, n = unpack_iqiqhB(buf, pos)
-                        if 0 < n < 0x80:
-                            groups_topics_partitions_error_message = buf[pos + 27 : (pos := pos + 26 + n)].decode()
-                        elif n == 0:
+                        if not n:
                             groups_topics_partitions_error_message = None
                             pos += 27
+                        elif n < 0x80:
+                            groups_topics_partitions_error_message = buf[pos + 27 : (pos := pos + 26 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 26)
                             groups_topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -381,11 +402,11 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 groups_topics.append(DescribeShareGroupOffsetsResponseTopic(groups_topics_topic_name, groups_topics_topic_id, groups_topics_partitions))
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_error_message = None
                 pos += 3
+            elif n < 0x80:
+                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

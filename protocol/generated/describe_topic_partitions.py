@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_b, unpack_hB, unpack_hiiiB, unpack_iB, unpack_ib, unpack_uzB
 from protocol.messages.describe_topic_partitions import (
     Cursor,
     DescribeTopicPartitionsRequest,
@@ -15,6 +17,7 @@ from protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
     TopicRequest,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -29,6 +32,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""))
 pack_uz = Struct(">16s?").pack
 pack_uzB = Struct(">16s?B").pack
 pack_b = Struct(">b").pack
@@ -42,12 +46,6 @@ pack_iB = Struct(">iB").pack
 pack_ib = Struct(">ib").pack
 pack_ibB = Struct(">ibB").pack
 pack_ix = Struct(">ix").pack
-unpack_uzB = Struct(">16s?B").unpack_from
-unpack_b = Struct(">b").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hiiiB = Struct(">hiiiB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ib = Struct(">ib").unpack_from
 
 
 def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeTopicPartitionsRequest, int]:
@@ -65,21 +63,40 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        topics_count = n
-        for _ in range(topics_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                topics_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            topics.append(TopicRequest(topics_name))
+        topics_left, topics_step = n, 8
+        while topics_left:
+            topics_count = topics_left
+            if topics_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, topics_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    topics_left -= n
+                    if is_same and absent == "":
+                        topics += starmap(TopicRequest, rows)
+                        continue
+                    if is_same:
+                        topics += [TopicRequest(absent) for _ in rows]
+                    else:
+                        topics += [TopicRequest(name.decode()) for name, in rows]
+                    continue
+                if topics_step < topics_left:
+                    topics_count = topics_step
+                topics_step *= 2
+            topics_left -= topics_count
+            for _ in range(topics_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("topics.name")
+                    topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                topics.append(TopicRequest(topics_name))
         response_partition_limit, n = unpack_ib(buf, pos)
         pos += 5
         cursor: Cursor | None = None
@@ -162,11 +179,11 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
         for _ in range(topics_count):
             topics_name: str | None
             topics_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 topics_name = None
                 pos += 3
+            elif n < 0x80:
+                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_hB, unpack_iB, unpack_iqqhB
 from protocol.messages.describe_transactions import (
     DescribeTransactionsRequest,
     DescribeTransactionsResponse,
@@ -33,9 +34,6 @@ pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_iqqh = Struct(">iqqh").pack
 pack_iqqhB = Struct(">iqqhB").pack
-unpack_hB = Struct(">hB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_iqqhB = Struct(">iqqhB").unpack_from
 
 
 def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeTransactionsRequest, int]:

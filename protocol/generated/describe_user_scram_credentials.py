@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_biB, unpack_hB, unpack_ihB
 from protocol.messages.describe_user_scram_credentials import (
     CredentialInfo,
     DescribeUserScramCredentialsRequest,
@@ -15,6 +16,7 @@ from protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResult,
     UserName,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -29,15 +31,13 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""))
 pack_bix = Struct(">bix").pack
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 rows_bix = Struct(">bix").iter_unpack
-unpack_biB = Struct(">biB").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DescribeUserScramCredentialsRequest, int]:
@@ -56,21 +56,40 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
             if n * 2 > len(buf) - pos:
                 raise ShortField("users", n)
             users = []
-            users_count = n
-            for _ in range(users_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    users_name = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("users.name")
-                    users_name = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                users.append(UserName(users_name))
+            users_left, users_step = n, 8
+            while users_left:
+                users_count = users_left
+                if users_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, users_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        users_left -= n
+                        if is_same and absent == "":
+                            users += starmap(UserName, rows)
+                            continue
+                        if is_same:
+                            users += [UserName(absent) for _ in rows]
+                        else:
+                            users += [UserName(name.decode()) for name, in rows]
+                        continue
+                    if users_step < users_left:
+                        users_count = users_step
+                    users_step *= 2
+                users_left -= users_count
+                for _ in range(users_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        users_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("users.name")
+                        users_name = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    users.append(UserName(users_name))
         n = buf[pos]
         pos += 1
         if n:
@@ -113,11 +132,11 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -144,11 +163,11 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 results_user = buf[pos : (pos := pos + n - 1)].decode()
             results_error_message: str | None
             results_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 results_error_message = None
                 pos += 3
+            elif n < 0x80:
+                results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

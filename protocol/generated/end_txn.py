@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_ih, unpack_ihB, unpack_ihqhB, unpack_qhz, unpack_qhzB
 from protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from protocol.wire import (
     DECODE_ERRORS,
@@ -26,12 +27,6 @@ pack_ihqhx = Struct(">ihqhx").pack
 pack_ihx = Struct(">ihx").pack
 pack_qhz = Struct(">qh?").pack
 pack_qhzx = Struct(">qh?x").pack
-unpack_h = Struct(">h").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ihqhB = Struct(">ihqhB").unpack_from
-unpack_qhz = Struct(">qh?").unpack_from
-unpack_qhzB = Struct(">qh?B").unpack_from
 
 
 def decode_end_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[EndTxnRequest, int]:

@@ -8,6 +8,29 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import ZERO_UUID, Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_i,
+    unpack_iB,
+    unpack_ihiB,
+    unpack_ihii,
+    unpack_ihqqi,
+    unpack_ihqqqB,
+    unpack_ihqqqi,
+    unpack_ii,
+    unpack_iiB,
+    unpack_iiibiiB,
+    unpack_iiiibi,
+    unpack_iiiibiiB,
+    unpack_iiiibiii,
+    unpack_iiqiqiB,
+    unpack_iqB,
+    unpack_q,
+    unpack_qiB,
+    unpack_qqB,
+    unpack_u,
+    unpack_uB,
+)
 from protocol.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -23,6 +46,7 @@ from protocol.messages.fetch import (
     ReplicaState,
     SnapshotId,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -39,6 +63,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_BBu = Struct(">BB16s").pack
@@ -77,27 +102,6 @@ rows_iqi = Struct(">iqi").iter_unpack
 rows_iqqi = Struct(">iqqi").iter_unpack
 rows_qq = Struct(">qq").iter_unpack
 rows_qqx = Struct(">qqx").iter_unpack
-unpack_u = Struct(">16s").unpack_from
-unpack_uB = Struct(">16sB").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihiB = Struct(">ihiB").unpack_from
-unpack_ihii = Struct(">ihii").unpack_from
-unpack_ihqqi = Struct(">ihqqi").unpack_from
-unpack_ihqqqB = Struct(">ihqqqB").unpack_from
-unpack_ihqqqi = Struct(">ihqqqi").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_iiibiiB = Struct(">iiibiiB").unpack_from
-unpack_iiiibi = Struct(">iiiibi").unpack_from
-unpack_iiiibiiB = Struct(">iiiibiiB").unpack_from
-unpack_iiiibiii = Struct(">iiiibiii").unpack_from
-unpack_iiqiqiB = Struct(">iiqiqiB").unpack_from
-unpack_iqB = Struct(">iqB").unpack_from
-unpack_q = Struct(">q").unpack_from
-unpack_qiB = Struct(">qiB").unpack_from
-unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[FetchRequest, int]:
@@ -478,11 +482,11 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    if 0 < n < 0x80:
-                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
+                    if not n:
                         cluster_id = None
                         pos += 1
+                    elif n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -592,11 +596,11 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    if 0 < n < 0x80:
-                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
+                    if not n:
                         cluster_id = None
                         pos += 1
+                    elif n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -710,11 +714,11 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    if 0 < n < 0x80:
-                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
+                    if not n:
                         cluster_id = None
                         pos += 1
+                    elif n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -844,11 +848,11 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    if 0 < n < 0x80:
-                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
+                    if not n:
                         cluster_id = None
                         pos += 1
+                    elif n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -979,11 +983,11 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                     raise ShortField("tagged fields", n)
                 if tag == 0:
                     n = buf[pos]
-                    if 0 < n < 0x80:
-                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-                    elif n == 0:
+                    if not n:
                         cluster_id = None
                         pos += 1
+                    elif n < 0x80:
+                        cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1867,11 +1871,11 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                             responses_partitions_aborted_transactions.append(AbortedTransaction(responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset))
                 responses_partitions_records: bytes | None
                 responses_partitions_preferred_read_replica, n = unpack_iB(buf, pos)
-                if 0 < n < 0x80:
-                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
-                elif n == 0:
+                if not n:
                     responses_partitions_records = None
                     pos += 5
+                elif n < 0x80:
+                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
                     responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
@@ -1982,11 +1986,11 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                             responses_partitions_aborted_transactions.append(AbortedTransaction(responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset))
                 responses_partitions_records: bytes | None
                 responses_partitions_preferred_read_replica, n = unpack_iB(buf, pos)
-                if 0 < n < 0x80:
-                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
-                elif n == 0:
+                if not n:
                     responses_partitions_records = None
                     pos += 5
+                elif n < 0x80:
+                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
                     responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
@@ -2103,11 +2107,11 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                             responses_partitions_aborted_transactions.append(AbortedTransaction(responses_partitions_aborted_transactions_producer_id, responses_partitions_aborted_transactions_first_offset))
                 responses_partitions_records: bytes | None
                 responses_partitions_preferred_read_replica, n = unpack_iB(buf, pos)
-                if 0 < n < 0x80:
-                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
-                elif n == 0:
+                if not n:
                     responses_partitions_records = None
                     pos += 5
+                elif n < 0x80:
+                    responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
                     responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
@@ -2176,31 +2180,44 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                             raise BadField("node_endpoints")
                         raise ShortField("node_endpoints", n)
                     node_endpoints = []
-                    node_endpoints_count = n
-                    for _ in range(node_endpoints_count):
-                        node_endpoints_node_id, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        else:
-                            n, pos = read_string_size(buf, pos + 4)
-                            if n == 0:
-                                raise BadField("node_endpoints.host")
-                            node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
-                        node_endpoints_rack: str | None
-                        node_endpoints_port, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        elif n == 0:
-                            node_endpoints_rack = None
-                            pos += 5
-                        else:
-                            n, pos = read_string_size(buf, pos + 4)
-                            node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                        n = buf[pos]
-                        pos += 1
-                        if n:
-                            pos = skip_tags(buf, pos - 1)
-                        node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+                    node_endpoints_left, node_endpoints_step = n, 8
+                    while node_endpoints_left:
+                        node_endpoints_count = node_endpoints_left
+                        if node_endpoints_left >= 8:
+                            run = alike(SHAPE_1, buf, pos, node_endpoints_left)
+                            if run is not None:
+                                pos, n, rows, absent, is_same = run
+                                node_endpoints_left -= n
+                                node_endpoints += [NodeEndpoint(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                                continue
+                            if node_endpoints_step < node_endpoints_left:
+                                node_endpoints_count = node_endpoints_step
+                            node_endpoints_step *= 2
+                        node_endpoints_left -= node_endpoints_count
+                        for _ in range(node_endpoints_count):
+                            node_endpoints_node_id, n = unpack_iB(buf, pos)
+                            if 0 < n < 0x80:
+                                node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos + 4)
+                                if n == 0:
+                                    raise BadField("node_endpoints.host")
+                                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                            node_endpoints_rack: str | None
+                            node_endpoints_port, n = unpack_iB(buf, pos)
+                            if not n:
+                                node_endpoints_rack = None
+                                pos += 5
+                            elif n < 0x80:
+                                node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos + 4)
+                                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
                 else:
                     pos = tag_end
                 if pos != tag_end:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_b,
+    unpack_bB,
+    unpack_h,
+    unpack_hih,
+    unpack_i,
+    unpack_iB,
+    unpack_ih,
+    unpack_ihB,
+    unpack_ihh,
+)
 from protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,6 +36,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("i", 4, 1, False, ""), Field("ih", 6, 1, True, ""))
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bx = Struct(">bx").pack
@@ -35,15 +48,6 @@ pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihh = Struct(">ihh").pack
 pack_ix = Struct(">ix").pack
-unpack_b = Struct(">b").unpack_from
-unpack_bB = Struct(">bB").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hih = Struct(">hih").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ihh = Struct(">ihh").unpack_from
 
 
 def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[FindCoordinatorRequest, int]:
@@ -269,11 +273,11 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -309,39 +313,52 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                 raise BadField("coordinators")
             raise ShortField("coordinators", n)
         coordinators = []
-        coordinators_count = n
-        for _ in range(coordinators_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                coordinators_key = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("coordinators.key")
-                coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
-            coordinators_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                coordinators_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("coordinators.host")
-                coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
-            coordinators_error_message: str | None
-            coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
-            if 0 < n < 0x80:
-                coordinators_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-            elif n == 0:
-                coordinators_error_message = None
-                pos += 7
-            else:
-                n, pos = read_string_size(buf, pos + 6)
-                coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            coordinators.append(Coordinator(coordinators_key, coordinators_node_id, coordinators_host, coordinators_port, coordinators_error_code, coordinators_error_message))
+        coordinators_left, coordinators_step = n, 8
+        while coordinators_left:
+            coordinators_count = coordinators_left
+            if coordinators_left >= 8:
+                run = alike(SHAPE_1, buf, pos, coordinators_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    coordinators_left -= n
+                    coordinators += [Coordinator(key.decode(), node_id, host.decode(), port, error_code, error_message.decode() if error_message else absent[2]) for key, node_id, host, port, error_code, error_message in rows]
+                    continue
+                if coordinators_step < coordinators_left:
+                    coordinators_count = coordinators_step
+                coordinators_step *= 2
+            coordinators_left -= coordinators_count
+            for _ in range(coordinators_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    coordinators_key = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("coordinators.key")
+                    coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
+                coordinators_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    coordinators_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("coordinators.host")
+                    coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
+                coordinators_error_message: str | None
+                coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
+                if not n:
+                    coordinators_error_message = None
+                    pos += 7
+                elif n < 0x80:
+                    coordinators_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 6)
+                    coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                coordinators.append(Coordinator(coordinators_key, coordinators_node_id, coordinators_host, coordinators_port, coordinators_error_code, coordinators_error_message))
         n = buf[pos]
         pos += 1
         if n:

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import ZERO_UUID, Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_i,
+    unpack_iB,
+    unpack_ih,
+    unpack_ii,
+    unpack_iiB,
+    unpack_iii,
+    unpack_q,
+    unpack_qB,
+    unpack_qh,
+    unpack_qi,
+    unpack_qiB,
+    unpack_qih,
+    unpack_qq,
+    unpack_u,
+)
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -16,6 +33,7 @@ from protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -31,6 +49,10 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("i", 4, 4, False, b""), Field("", 0, 4, False, b""))
+SHAPE_2 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("ii", 8, 4, False, b""), Field("", 0, 4, False, b""))
+SHAPE_3 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""), Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("ii", 8, 4, False, b""), Field("", 0, 4, False, b""))
+SHAPE_4 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""), Field("", 0, 1, False, ""), Field("", 0, 1, False, ""), Field("ii", 8, 1, False, b""), Field("", 0, 1, False, b""))
 pack_BBu = Struct(">BB16s").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -46,21 +68,6 @@ pack_qi = Struct(">qi").pack
 pack_qiB = Struct(">qiB").pack
 pack_qih = Struct(">qih").pack
 pack_qq = Struct(">qq").pack
-unpack_u = Struct(">16s").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_iii = Struct(">iii").unpack_from
-unpack_q = Struct(">q").unpack_from
-unpack_qB = Struct(">qB").unpack_from
-unpack_qh = Struct(">qh").unpack_from
-unpack_qi = Struct(">qi").unpack_from
-unpack_qiB = Struct(">qiB").unpack_from
-unpack_qih = Struct(">qih").unpack_from
-unpack_qq = Struct(">qq").unpack_from
 
 
 def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LegacyOffsetCommitKey, int]:
@@ -363,29 +370,42 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.client_id")
-            members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.client_host")
-            members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            members_session_timeout, n = unpack_ii(buf, pos)
-            if n < 0:
-                raise BadField("members.subscription")
-            members_subscription = buf[pos + 8 : (pos := pos + 8 + n)]
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("members.assignment")
-            members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-            members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, -1, members_session_timeout, members_subscription, members_assignment))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8:
+                run = alike(SHAPE_1, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberMetadata(member_id.decode(), None, client_id.decode(), client_host.decode(), -1, session_timeout, subscription, assignment) for member_id, client_id, client_host, session_timeout, subscription, assignment in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.client_id")
+                members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.client_host")
+                members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                members_session_timeout, n = unpack_ii(buf, pos)
+                if n < 0:
+                    raise BadField("members.subscription")
+                members_subscription = buf[pos + 8 : (pos := pos + 8 + n)]
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("members.assignment")
+                members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, -1, members_session_timeout, members_subscription, members_assignment))
         if pos > len(buf):
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), pos
@@ -423,29 +443,42 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.client_id")
-            members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.client_host")
-            members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
-            if n < 0:
-                raise BadField("members.subscription")
-            members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("members.assignment")
-            members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-            members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8:
+                run = alike(SHAPE_2, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberMetadata(member_id.decode(), None, client_id.decode(), client_host.decode(), rebalance_timeout, session_timeout, subscription, assignment) for member_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.client_id")
+                members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.client_host")
+                members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
+                if n < 0:
+                    raise BadField("members.subscription")
+                members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("members.assignment")
+                members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
         if pos > len(buf):
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), pos
@@ -483,29 +516,42 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.client_id")
-            members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.client_host")
-            members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
-            if n < 0:
-                raise BadField("members.subscription")
-            members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("members.assignment")
-            members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-            members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8:
+                run = alike(SHAPE_2, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberMetadata(member_id.decode(), None, client_id.decode(), client_host.decode(), rebalance_timeout, session_timeout, subscription, assignment) for member_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.client_id")
+                members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.client_host")
+                members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
+                if n < 0:
+                    raise BadField("members.subscription")
+                members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("members.assignment")
+                members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                members.append(MemberMetadata(members_member_id, None, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
         if pos > len(buf):
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
@@ -543,36 +589,49 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            members_group_instance_id: str | None
-            (n,) = unpack_h(buf, pos)
-            if n >= 0:
-                members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            else:
-                members_group_instance_id = None
-                pos += 2
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.client_id")
-            members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.client_host")
-            members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
-            if n < 0:
-                raise BadField("members.subscription")
-            members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("members.assignment")
-            members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-            members.append(MemberMetadata(members_member_id, members_group_instance_id, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8:
+                run = alike(SHAPE_3, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberMetadata(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], client_id.decode(), client_host.decode(), rebalance_timeout, session_timeout, subscription, assignment) for member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                members_group_instance_id: str | None
+                (n,) = unpack_h(buf, pos)
+                if n >= 0:
+                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_group_instance_id = None
+                    pos += 2
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.client_id")
+                members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.client_host")
+                members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
+                if n < 0:
+                    raise BadField("members.subscription")
+                members_subscription = buf[pos + 12 : (pos := pos + 12 + n)]
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("members.assignment")
+                members_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                members.append(MemberMetadata(members_member_id, members_group_instance_id, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
         if pos > len(buf):
             raise IndexError
         return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), pos
@@ -594,21 +653,21 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             protocol_type = buf[pos : (pos := pos + n - 1)].decode()
         protocol: str | None
         generation, n = unpack_iB(buf, pos)
-        if 0 < n < 0x80:
-            protocol = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-        elif n == 0:
+        if not n:
             protocol = None
             pos += 5
+        elif n < 0x80:
+            protocol = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
             protocol = buf[pos : (pos := pos + n - 1)].decode() if n else None
         leader: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            leader = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             leader = None
             pos += 1
+        elif n < 0x80:
+            leader = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             leader = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -623,63 +682,76 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.member_id")
-                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            members_group_instance_id: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                members_group_instance_id = None
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8:
+                run = alike(SHAPE_4, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberMetadata(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], client_id.decode(), client_host.decode(), rebalance_timeout, session_timeout, subscription, assignment) for member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.member_id")
+                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                members_group_instance_id: str | None
+                n = buf[pos]
+                if not n:
+                    members_group_instance_id = None
+                    pos += 1
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.client_id")
+                    members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.client_host")
+                    members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                members_rebalance_timeout, members_session_timeout, n = unpack_iiB(buf, pos)
+                if 0 < n < 0x80:
+                    members_subscription = buf[pos + 9 : (pos := pos + 8 + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos + 8)
+                    if n == 0:
+                        raise BadField("members.subscription")
+                    members_subscription = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_assignment = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("members.assignment")
+                    members_assignment = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
                 pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.client_id")
-                members_client_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.client_host")
-                members_client_host = buf[pos : (pos := pos + n - 1)].decode()
-            members_rebalance_timeout, members_session_timeout, n = unpack_iiB(buf, pos)
-            if 0 < n < 0x80:
-                members_subscription = buf[pos + 9 : (pos := pos + 8 + n)]
-            else:
-                n, pos = read_uvarint(buf, pos + 8)
-                if n == 0:
-                    raise BadField("members.subscription")
-                members_subscription = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_assignment = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("members.assignment")
-                members_assignment = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(MemberMetadata(members_member_id, members_group_instance_id, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                members.append(MemberMetadata(members_member_id, members_group_instance_id, members_client_id, members_client_host, members_rebalance_timeout, members_session_timeout, members_subscription, members_assignment))
         n = buf[pos]
         pos += 1
         if n:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_hhih, unpack_i, unpack_iB
 from protocol.messages.headers import RequestHeader, ResponseHeader
 from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, decode_failure, encode_failure, skip_tags
 
 pack_hhih = Struct(">hhih").pack
 pack_i = Struct(">i").pack
 pack_ix = Struct(">ix").pack
-unpack_hhih = Struct(">hhih").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
 
 
 def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[RequestHeader, int]:

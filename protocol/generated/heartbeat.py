@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_iB, unpack_ih, unpack_ihB
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.wire import (
     DECODE_ERRORS,
@@ -26,10 +27,6 @@ pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ih = Struct(">ih").pack
 pack_ihx = Struct(">ihx").pack
-unpack_h = Struct(">h").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[HeartbeatRequest, int]:
@@ -105,11 +102,11 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_instance_id = None
             pos += 1
+        elif n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_i,
+    unpack_iB,
+    unpack_ihqh,
+    unpack_ihqhB,
+    unpack_ihqhqhB,
+    unpack_iqhB,
+    unpack_iqhzzB,
+)
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from protocol.wire import (
     DECODE_ERRORS,
@@ -28,14 +38,6 @@ pack_ihqhx = Struct(">ihqhx").pack
 pack_iqhzzx = Struct(">iqh??x").pack
 pack_iqhx = Struct(">iqhx").pack
 pack_ix = Struct(">ix").pack
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihqh = Struct(">ihqh").unpack_from
-unpack_ihqhB = Struct(">ihqhB").unpack_from
-unpack_ihqhqhB = Struct(">ihqhqhB").unpack_from
-unpack_iqhzzB = Struct(">iqh??B").unpack_from
-unpack_iqhB = Struct(">iqhB").unpack_from
 
 
 def decode_init_producer_id_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[InitProducerIdRequest, int]:
@@ -65,11 +67,11 @@ def decode_init_producer_id_request_v2(buf: bytes, pos: int, version: int = 2) -
     try:
         transactional_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             transactional_id = None
             pos += 1
+        elif n < 0x80:
+            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -88,11 +90,11 @@ def decode_init_producer_id_request_v3(buf: bytes, pos: int, version: int = 3) -
     try:
         transactional_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             transactional_id = None
             pos += 1
+        elif n < 0x80:
+            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -117,11 +119,11 @@ def decode_init_producer_id_request_v6(buf: bytes, pos: int, version: int = 6) -
     try:
         transactional_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             transactional_id = None
             pos += 1
+        elif n < 0x80:
+            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None

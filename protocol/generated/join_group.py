@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_hih,
+    unpack_i,
+    unpack_ih,
+    unpack_ihiB,
+    unpack_ihih,
+    unpack_iiB,
+    unpack_iih,
+    unpack_zB,
+)
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse, JoinGroupResponseMember
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,6 +36,10 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 4, False, b""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, b""))
+SHAPE_3 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""), Field("", 0, 4, False, b""))
+SHAPE_4 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""), Field("", 0, 1, False, b""))
 pack_z = Struct(">?").pack
 pack_zB = Struct(">?B").pack
 pack_h = Struct(">h").pack
@@ -36,15 +52,6 @@ pack_ihih = Struct(">ihih").pack
 pack_ii = Struct(">ii").pack
 pack_iiB = Struct(">iiB").pack
 pack_iih = Struct(">iih").pack
-unpack_zB = Struct(">?B").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hih = Struct(">hih").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ihiB = Struct(">ihiB").unpack_from
-unpack_ihih = Struct(">ihih").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_iih = Struct(">iih").unpack_from
 
 
 def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[JoinGroupRequest, int]:
@@ -71,17 +78,30 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        protocols_count = n
-        for _ in range(protocols_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
+        protocols_left, protocols_step = n, 8
+        while protocols_left:
+            protocols_count = protocols_left
+            if protocols_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, protocols_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    protocols_left -= n
+                    protocols += [JoinGroupRequestProtocol(name.decode(), metadata) for name, metadata in rows]
+                    continue
+                if protocols_step < protocols_left:
+                    protocols_count = protocols_step
+                protocols_step *= 2
+            protocols_left -= protocols_count
+            for _ in range(protocols_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("protocols.name")
+                protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("protocols.metadata")
+                protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
         if pos > len(buf):
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, -1, member_id, None, protocol_type, protocols), pos
@@ -113,17 +133,30 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        protocols_count = n
-        for _ in range(protocols_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
+        protocols_left, protocols_step = n, 8
+        while protocols_left:
+            protocols_count = protocols_left
+            if protocols_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, protocols_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    protocols_left -= n
+                    protocols += [JoinGroupRequestProtocol(name.decode(), metadata) for name, metadata in rows]
+                    continue
+                if protocols_step < protocols_left:
+                    protocols_count = protocols_step
+                protocols_step *= 2
+            protocols_left -= protocols_count
+            for _ in range(protocols_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("protocols.name")
+                protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("protocols.metadata")
+                protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
         if pos > len(buf):
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols), pos
@@ -171,17 +204,30 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        protocols_count = n
-        for _ in range(protocols_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("protocols.name")
-            protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("protocols.metadata")
-            protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
+        protocols_left, protocols_step = n, 8
+        while protocols_left:
+            protocols_count = protocols_left
+            if protocols_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, protocols_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    protocols_left -= n
+                    protocols += [JoinGroupRequestProtocol(name.decode(), metadata) for name, metadata in rows]
+                    continue
+                if protocols_step < protocols_left:
+                    protocols_count = protocols_step
+                protocols_step *= 2
+            protocols_left -= protocols_count
+            for _ in range(protocols_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("protocols.name")
+                protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("protocols.metadata")
+                protocols_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
         if pos > len(buf):
             raise IndexError
         return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols), pos
@@ -211,11 +257,11 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_instance_id = None
             pos += 1
+        elif n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -238,29 +284,42 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        protocols_count = n
-        for _ in range(protocols_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("protocols.name")
-                protocols_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                protocols_metadata = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("protocols.metadata")
-                protocols_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
+        protocols_left, protocols_step = n, 8
+        while protocols_left:
+            protocols_count = protocols_left
+            if protocols_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, protocols_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    protocols_left -= n
+                    protocols += [JoinGroupRequestProtocol(name.decode(), metadata) for name, metadata in rows]
+                    continue
+                if protocols_step < protocols_left:
+                    protocols_count = protocols_step
+                protocols_step *= 2
+            protocols_left -= protocols_count
+            for _ in range(protocols_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("protocols.name")
+                    protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    protocols_metadata = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("protocols.metadata")
+                    protocols_metadata = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
         n = buf[pos]
         pos += 1
         if n:
@@ -295,11 +354,11 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_instance_id = None
             pos += 1
+        elif n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -322,36 +381,49 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
                 raise BadField("protocols")
             raise ShortField("protocols", n)
         protocols = []
-        protocols_count = n
-        for _ in range(protocols_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("protocols.name")
-                protocols_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                protocols_metadata = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("protocols.metadata")
-                protocols_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
+        protocols_left, protocols_step = n, 8
+        while protocols_left:
+            protocols_count = protocols_left
+            if protocols_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, protocols_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    protocols_left -= n
+                    protocols += [JoinGroupRequestProtocol(name.decode(), metadata) for name, metadata in rows]
+                    continue
+                if protocols_step < protocols_left:
+                    protocols_count = protocols_step
+                protocols_step *= 2
+            protocols_left -= protocols_count
+            for _ in range(protocols_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    protocols_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("protocols.name")
+                    protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    protocols_metadata = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("protocols.metadata")
+                    protocols_metadata = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                protocols.append(JoinGroupRequestProtocol(protocols_name, protocols_metadata))
         reason: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            reason = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             reason = None
             pos += 1
+        elif n < 0x80:
+            reason = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -635,17 +707,30 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-            members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [JoinGroupResponseMember(member_id.decode(), None, metadata) for member_id, metadata in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("members.metadata")
+                members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
         if pos > len(buf):
             raise IndexError
         return JoinGroupResponse(0, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
@@ -680,17 +765,30 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-            members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [JoinGroupResponseMember(member_id.decode(), None, metadata) for member_id, metadata in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("members.metadata")
+                members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                members.append(JoinGroupResponseMember(members_member_id, None, members_metadata))
         if pos > len(buf):
             raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
@@ -728,24 +826,37 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            members_group_instance_id: str | None
-            (n,) = unpack_h(buf, pos)
-            if n >= 0:
-                members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            else:
-                members_group_instance_id = None
-                pos += 2
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("members.metadata")
-            members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
-            members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_3, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [JoinGroupResponseMember(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], metadata) for member_id, group_instance_id, metadata in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                members_group_instance_id: str | None
+                (n,) = unpack_h(buf, pos)
+                if n >= 0:
+                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_group_instance_id = None
+                    pos += 2
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("members.metadata")
+                members_metadata = buf[pos + 4 : (pos := pos + 4 + n)]
+                members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
         if pos > len(buf):
             raise IndexError
         return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), pos
@@ -792,39 +903,52 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.member_id")
-                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            members_group_instance_id: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                members_group_instance_id = None
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_4, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [JoinGroupResponseMember(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], metadata) for member_id, group_instance_id, metadata in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.member_id")
+                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                members_group_instance_id: str | None
+                n = buf[pos]
+                if not n:
+                    members_group_instance_id = None
+                    pos += 1
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_metadata = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("members.metadata")
+                    members_metadata = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
                 pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_metadata = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("members.metadata")
-                members_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
         n = buf[pos]
         pos += 1
         if n:
@@ -840,21 +964,21 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
     try:
         protocol_type: str | None
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
-        if 0 < n < 0x80:
-            protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
-        elif n == 0:
+        if not n:
             protocol_type = None
             pos += 11
+        elif n < 0x80:
+            protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 10)
             protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             protocol_name = None
             pos += 1
+        elif n < 0x80:
+            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -885,39 +1009,52 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.member_id")
-                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            members_group_instance_id: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                members_group_instance_id = None
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_4, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [JoinGroupResponseMember(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], metadata) for member_id, group_instance_id, metadata in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.member_id")
+                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                members_group_instance_id: str | None
+                n = buf[pos]
+                if not n:
+                    members_group_instance_id = None
+                    pos += 1
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_metadata = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("members.metadata")
+                    members_metadata = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
                 pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_metadata = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("members.metadata")
-                members_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
         n = buf[pos]
         pos += 1
         if n:
@@ -936,21 +1073,21 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
     try:
         protocol_type: str | None
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
-        if 0 < n < 0x80:
-            protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
-        elif n == 0:
+        if not n:
             protocol_type = None
             pos += 11
+        elif n < 0x80:
+            protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 10)
             protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             protocol_name = None
             pos += 1
+        elif n < 0x80:
+            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -981,39 +1118,52 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.member_id")
-                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            members_group_instance_id: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                members_group_instance_id = None
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_4, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [JoinGroupResponseMember(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], metadata) for member_id, group_instance_id, metadata in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.member_id")
+                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                members_group_instance_id: str | None
+                n = buf[pos]
+                if not n:
+                    members_group_instance_id = None
+                    pos += 1
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_metadata = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("members.metadata")
+                    members_metadata = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
                 pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_metadata = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("members.metadata")
-                members_metadata = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                members.append(JoinGroupResponseMember(members_member_id, members_group_instance_id, members_metadata))
         n = buf[pos]
         pos += 1
         if n:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hB, unpack_i, unpack_ih, unpack_ihB, unpack_ihi
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,18 +26,17 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
+SHAPE_3 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""), Field("", 0, 1, True, ""))
+SHAPE_4 = Shape("h", 2, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""))
+SHAPE_5 = Shape("hx", 3, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
 pack_h = Struct(">h").pack
 pack_hx = Struct(">hx").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihi = Struct(">ihi").pack
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_leave_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[LeaveGroupRequest, int]:
@@ -79,20 +80,33 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            members_group_instance_id: str | None
-            (n,) = unpack_h(buf, pos)
-            if n >= 0:
-                members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            else:
-                members_group_instance_id = None
-                pos += 2
-            members.append(MemberIdentity(members_member_id, members_group_instance_id))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberIdentity(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1]) for member_id, group_instance_id in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                members_group_instance_id: str | None
+                (n,) = unpack_h(buf, pos)
+                if n >= 0:
+                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_group_instance_id = None
+                    pos += 2
+                members.append(MemberIdentity(members_member_id, members_group_instance_id))
         if pos > len(buf):
             raise IndexError
         return LeaveGroupRequest(group_id, "", members), pos
@@ -123,31 +137,44 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.member_id")
-                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            members_group_instance_id: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                members_group_instance_id = None
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberIdentity(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1]) for member_id, group_instance_id in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.member_id")
+                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                members_group_instance_id: str | None
+                n = buf[pos]
+                if not n:
+                    members_group_instance_id = None
+                    pos += 1
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
                 pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(MemberIdentity(members_member_id, members_group_instance_id))
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                members.append(MemberIdentity(members_member_id, members_group_instance_id))
         n = buf[pos]
         pos += 1
         if n:
@@ -180,41 +207,54 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.member_id")
-                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            members_group_instance_id: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                members_group_instance_id = None
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_3, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberIdentity(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], reason.decode() if reason else absent[2]) for member_id, group_instance_id, reason in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.member_id")
+                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                members_group_instance_id: str | None
+                n = buf[pos]
+                if not n:
+                    members_group_instance_id = None
+                    pos += 1
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                members_reason: str | None
+                n = buf[pos]
+                if not n:
+                    members_reason = None
+                    pos += 1
+                elif n < 0x80:
+                    members_reason = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    members_reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
                 pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            members_reason: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_reason = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                members_reason = None
-                pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                members_reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(MemberIdentity(members_member_id, members_group_instance_id, members_reason))
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                members.append(MemberIdentity(members_member_id, members_group_instance_id, members_reason))
         n = buf[pos]
         pos += 1
         if n:
@@ -409,22 +449,35 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("members.member_id")
-            members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            members_group_instance_id: str | None
-            (n,) = unpack_h(buf, pos)
-            if n >= 0:
-                members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            else:
-                members_group_instance_id = None
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8:
+                run = alike(SHAPE_4, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberResponse(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], error_code) for member_id, group_instance_id, error_code in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("members.member_id")
+                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                members_group_instance_id: str | None
+                (n,) = unpack_h(buf, pos)
+                if n >= 0:
+                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_group_instance_id = None
+                    pos += 2
+                (members_error_code,) = unpack_h(buf, pos)
                 pos += 2
-            (members_error_code,) = unpack_h(buf, pos)
-            pos += 2
-            members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
+                members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
         if pos > len(buf):
             raise IndexError
         return LeaveGroupResponse(throttle_time_ms, error_code, members), pos
@@ -447,31 +500,44 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 raise BadField("members")
             raise ShortField("members", n)
         members = []
-        members_count = n
-        for _ in range(members_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("members.member_id")
-                members_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            members_group_instance_id: str | None
-            n = buf[pos]
-            if 0 < n < 0x80:
-                members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
-                members_group_instance_id = None
-                pos += 1
-            else:
-                n, pos = read_string_size(buf, pos)
-                members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            members_error_code, n = unpack_hB(buf, pos)
-            pos += 3
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
+        members_left, members_step = n, 8
+        while members_left:
+            members_count = members_left
+            if members_left >= 8:
+                run = alike(SHAPE_5, buf, pos, members_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    members_left -= n
+                    members += [MemberResponse(member_id.decode(), group_instance_id.decode() if group_instance_id else absent[1], error_code) for member_id, group_instance_id, error_code in rows]
+                    continue
+                if members_step < members_left:
+                    members_count = members_step
+                members_step *= 2
+            members_left -= members_count
+            for _ in range(members_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    members_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("members.member_id")
+                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                members_group_instance_id: str | None
+                n = buf[pos]
+                if not n:
+                    members_group_instance_id = None
+                    pos += 1
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                members_error_code, n = unpack_hB(buf, pos)
+                pos += 3
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
         n = buf[pos]
         pos += 1
         if n:

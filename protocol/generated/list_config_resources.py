@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from struct import Struct, pack, unpack_from
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_bB, unpack_ihB
 from protocol.messages.list_config_resources import ConfigResource, ListConfigResourcesRequest, ListConfigResourcesResponse
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -23,13 +26,12 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""))
+SHAPE_2 = Shape("bx", 2, Field("", 0, 1, False, ""))
 pack_Bbx = Struct(">Bbx").pack
 pack_bx = Struct(">bx").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
-rows_xbx = Struct(">xbx").iter_unpack
-unpack_bB = Struct(">bB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
 
 
 def decode_list_config_resources_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListConfigResourcesRequest, int]:
@@ -112,21 +114,40 @@ def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int 
                 raise BadField("config_resources")
             raise ShortField("config_resources", n)
         config_resources = []
-        config_resources_count = n
-        for _ in range(config_resources_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                config_resources_resource_name = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("config_resources.resource_name")
-                config_resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            config_resources.append(ConfigResource(config_resources_resource_name))
+        config_resources_left, config_resources_step = n, 8
+        while config_resources_left:
+            config_resources_count = config_resources_left
+            if config_resources_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, config_resources_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    config_resources_left -= n
+                    if is_same and absent == "":
+                        config_resources += starmap(ConfigResource, rows)
+                        continue
+                    if is_same:
+                        config_resources += [ConfigResource(absent) for _ in rows]
+                    else:
+                        config_resources += [ConfigResource(resource_name.decode()) for resource_name, in rows]
+                    continue
+                if config_resources_step < config_resources_left:
+                    config_resources_count = config_resources_step
+                config_resources_step *= 2
+            config_resources_left -= config_resources_count
+            for _ in range(config_resources_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    config_resources_resource_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("config_resources.resource_name")
+                    config_resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                config_resources.append(ConfigResource(config_resources_resource_name))
         n = buf[pos]
         pos += 1
         if n:
@@ -150,13 +171,24 @@ def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int 
             if n < 0:
                 raise BadField("config_resources")
             raise ShortField("config_resources", n)
-        end = pos + n * 3
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 3].count(mark) == n and buf[pos + 2 : end : 3].count(0) == n:
-            config_resources = [ConfigResource("", resource_type) for resource_type, in rows_xbx(buf[pos:end])]
-            pos = end
-        else:
-            config_resources = []
-            config_resources_count = n
+        config_resources = []
+        config_resources_left, config_resources_step = n, 8
+        while config_resources_left:
+            config_resources_count = config_resources_left
+            if config_resources_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, config_resources_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    config_resources_left -= n
+                    if is_same:
+                        config_resources += [ConfigResource(absent, resource_type) for resource_type, in rows]
+                    else:
+                        config_resources += [ConfigResource(resource_name.decode(), resource_type) for resource_name, resource_type in rows]
+                    continue
+                if config_resources_step < config_resources_left:
+                    config_resources_count = config_resources_step
+                config_resources_step *= 2
+            config_resources_left -= config_resources_count
             for _ in range(config_resources_count):
                 n = buf[pos]
                 if 0 < n < 0x80:

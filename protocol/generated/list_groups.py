@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hi, unpack_ihB, unpack_ihi
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse, ListedGroup
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,15 +26,15 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, False, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, ""))
+SHAPE_3 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, ""), Field("", 0, 1, False, ""))
+SHAPE_4 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, ""), Field("", 0, 1, False, ""), Field("", 0, 1, False, ""))
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihi = Struct(">ihi").pack
-unpack_h = Struct(">h").unpack_from
-unpack_hi = Struct(">hi").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_list_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListGroupsRequest, int]:
@@ -262,17 +264,30 @@ def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        groups_count = n
-        for _ in range(groups_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            groups.append(ListedGroup(groups_group_id, groups_protocol_type))
+        groups_left, groups_step = n, 8
+        while groups_left:
+            groups_count = groups_left
+            if groups_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, groups_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    groups_left -= n
+                    groups += [ListedGroup(group_id.decode(), protocol_type.decode()) for group_id, protocol_type in rows]
+                    continue
+                if groups_step < groups_left:
+                    groups_count = groups_step
+                groups_step *= 2
+            groups_left -= groups_count
+            for _ in range(groups_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("groups.protocol_type")
+                groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         if pos > len(buf):
             raise IndexError
         return ListGroupsResponse(0, error_code, groups), pos
@@ -292,17 +307,30 @@ def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        groups_count = n
-        for _ in range(groups_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("groups.group_id")
-            groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            groups.append(ListedGroup(groups_group_id, groups_protocol_type))
+        groups_left, groups_step = n, 8
+        while groups_left:
+            groups_count = groups_left
+            if groups_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, groups_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    groups_left -= n
+                    groups += [ListedGroup(group_id.decode(), protocol_type.decode()) for group_id, protocol_type in rows]
+                    continue
+                if groups_step < groups_left:
+                    groups_count = groups_step
+                groups_step *= 2
+            groups_left -= groups_count
+            for _ in range(groups_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("groups.group_id")
+                groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("groups.protocol_type")
+                groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         if pos > len(buf):
             raise IndexError
         return ListGroupsResponse(throttle_time_ms, error_code, groups), pos
@@ -328,29 +356,42 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        groups_count = n
-        for _ in range(groups_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.protocol_type")
-                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            groups.append(ListedGroup(groups_group_id, groups_protocol_type))
+        groups_left, groups_step = n, 8
+        while groups_left:
+            groups_count = groups_left
+            if groups_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, groups_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    groups_left -= n
+                    groups += [ListedGroup(group_id.decode(), protocol_type.decode()) for group_id, protocol_type in rows]
+                    continue
+                if groups_step < groups_left:
+                    groups_count = groups_step
+                groups_step *= 2
+            groups_left -= groups_count
+            for _ in range(groups_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.group_id")
+                    groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.protocol_type")
+                    groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         n = buf[pos]
         pos += 1
         if n:
@@ -375,37 +416,50 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        groups_count = n
-        for _ in range(groups_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.protocol_type")
-                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.group_state")
-                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            groups.append(ListedGroup(groups_group_id, groups_protocol_type, groups_group_state))
+        groups_left, groups_step = n, 8
+        while groups_left:
+            groups_count = groups_left
+            if groups_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_3, buf, pos, groups_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    groups_left -= n
+                    groups += [ListedGroup(group_id.decode(), protocol_type.decode(), group_state.decode()) for group_id, protocol_type, group_state in rows]
+                    continue
+                if groups_step < groups_left:
+                    groups_count = groups_step
+                groups_step *= 2
+            groups_left -= groups_count
+            for _ in range(groups_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.group_id")
+                    groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.protocol_type")
+                    groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.group_state")
+                    groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                groups.append(ListedGroup(groups_group_id, groups_protocol_type, groups_group_state))
         n = buf[pos]
         pos += 1
         if n:
@@ -430,45 +484,58 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                 raise BadField("groups")
             raise ShortField("groups", n)
         groups = []
-        groups_count = n
-        for _ in range(groups_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.protocol_type")
-                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.group_state")
-                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                groups_group_type = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("groups.group_type")
-                groups_group_type = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            groups.append(ListedGroup(groups_group_id, groups_protocol_type, groups_group_state, groups_group_type))
+        groups_left, groups_step = n, 8
+        while groups_left:
+            groups_count = groups_left
+            if groups_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_4, buf, pos, groups_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    groups_left -= n
+                    groups += [ListedGroup(group_id.decode(), protocol_type.decode(), group_state.decode(), group_type.decode()) for group_id, protocol_type, group_state, group_type in rows]
+                    continue
+                if groups_step < groups_left:
+                    groups_count = groups_step
+                groups_step *= 2
+            groups_left -= groups_count
+            for _ in range(groups_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.group_id")
+                    groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.protocol_type")
+                    groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.group_state")
+                    groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    groups_group_type = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("groups.group_type")
+                    groups_group_type = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                groups.append(ListedGroup(groups_group_id, groups_protocol_type, groups_group_state, groups_group_type))
         n = buf[pos]
         pos += 1
         if n:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_i,
+    unpack_iB,
+    unpack_ibB,
+    unpack_ibi,
+    unpack_ihqqiB,
+    unpack_ii,
+    unpack_iiqB,
+)
 from protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -52,14 +62,6 @@ rows_ihqqix = Struct(">ihqqix").iter_unpack
 rows_iiq = Struct(">iiq").iter_unpack
 rows_iiqx = Struct(">iiqx").iter_unpack
 rows_iq = Struct(">iq").iter_unpack
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ibB = Struct(">ibB").unpack_from
-unpack_ibi = Struct(">ibi").unpack_from
-unpack_ihqqiB = Struct(">ihqqiB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_iiqB = Struct(">iiqB").unpack_from
 
 
 def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ListOffsetsRequest, int]:

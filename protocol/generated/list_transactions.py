@@ -7,7 +7,9 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_ihB, unpack_qB
 from protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,13 +26,12 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("q", 8, 1, False, ""))
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_q = Struct(">q").pack
 pack_qB = Struct(">qB").pack
 pack_qx = Struct(">qx").pack
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_qB = Struct(">qB").unpack_from
 
 
 def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ListTransactionsRequest, int]:
@@ -167,11 +168,11 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
         pos += n * 8
         transactional_id_pattern: str | None
         duration_filter, n = unpack_qB(buf, pos)
-        if 0 < n < 0x80:
-            transactional_id_pattern = buf[pos + 9 : (pos := pos + 8 + n)].decode()
-        elif n == 0:
+        if not n:
             transactional_id_pattern = None
             pos += 9
+        elif n < 0x80:
+            transactional_id_pattern = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 8)
             transactional_id_pattern = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -329,29 +330,42 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                 raise BadField("transaction_states")
             raise ShortField("transaction_states", n)
         transaction_states = []
-        transaction_states_count = n
-        for _ in range(transaction_states_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                transaction_states_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("transaction_states.transactional_id")
-                transaction_states_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
-            transaction_states_producer_id, n = unpack_qB(buf, pos)
-            if 0 < n < 0x80:
-                transaction_states_transaction_state = buf[pos + 9 : (pos := pos + 8 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 8)
-                if n == 0:
-                    raise BadField("transaction_states.transaction_state")
-                transaction_states_transaction_state = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            transaction_states.append(TransactionState(transaction_states_transactional_id, transaction_states_producer_id, transaction_states_transaction_state))
+        transaction_states_left, transaction_states_step = n, 8
+        while transaction_states_left:
+            transaction_states_count = transaction_states_left
+            if transaction_states_left >= 8:
+                run = alike(SHAPE_1, buf, pos, transaction_states_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    transaction_states_left -= n
+                    transaction_states += [TransactionState(transactional_id.decode(), producer_id, transaction_state.decode()) for transactional_id, producer_id, transaction_state in rows]
+                    continue
+                if transaction_states_step < transaction_states_left:
+                    transaction_states_count = transaction_states_step
+                transaction_states_step *= 2
+            transaction_states_left -= transaction_states_count
+            for _ in range(transaction_states_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    transaction_states_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("transaction_states.transactional_id")
+                    transaction_states_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+                transaction_states_producer_id, n = unpack_qB(buf, pos)
+                if 0 < n < 0x80:
+                    transaction_states_transaction_state = buf[pos + 9 : (pos := pos + 8 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 8)
+                    if n == 0:
+                        raise BadField("transaction_states.transaction_state")
+                    transaction_states_transaction_state = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                transaction_states.append(TransactionState(transaction_states_transactional_id, transaction_states_producer_id, transaction_states_transaction_state))
         n = buf[pos]
         pos += 1
         if n:

@@ -8,6 +8,26 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import ZERO_UUID, Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_hB,
+    unpack_hh,
+    unpack_hiii,
+    unpack_hiiiB,
+    unpack_hiiii,
+    unpack_i,
+    unpack_iB,
+    unpack_ih,
+    unpack_ii,
+    unpack_uB,
+    unpack_uzB,
+    unpack_z,
+    unpack_zB,
+    unpack_zi,
+    unpack_zzB,
+    unpack_zzz,
+    unpack_zzzB,
+)
 from protocol.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -16,6 +36,7 @@ from protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -32,6 +53,12 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""))
+SHAPE_3 = Shape("x", 1, Field("16s", 16, 1, True, ""))
+SHAPE_4 = Shape("i", 4, Field("i", 4, 2, False, ""))
+SHAPE_5 = Shape("", 0, Field("i", 4, 2, False, ""), Field("i", 4, 2, True, ""))
+SHAPE_6 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uz = Struct(">16s?").pack
 pack_uzB = Struct(">16s?B").pack
@@ -55,26 +82,6 @@ pack_ih = Struct(">ih").pack
 pack_ihi = Struct(">ihi").pack
 pack_ii = Struct(">ii").pack
 pack_ix = Struct(">ix").pack
-rows_uxx = Struct(">16sxx").iter_unpack
-rows_ixxi = Struct(">ixxi").iter_unpack
-unpack_uzB = Struct(">16s?B").unpack_from
-unpack_uB = Struct(">16sB").unpack_from
-unpack_z = Struct(">?").unpack_from
-unpack_zzz = Struct(">???").unpack_from
-unpack_zzzB = Struct(">???B").unpack_from
-unpack_zzB = Struct(">??B").unpack_from
-unpack_zB = Struct(">?B").unpack_from
-unpack_zi = Struct(">?i").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_hiii = Struct(">hiii").unpack_from
-unpack_hiiiB = Struct(">hiiiB").unpack_from
-unpack_hiiii = Struct(">hiiii").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ii = Struct(">ii").unpack_from
 
 
 def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[MetadataRequest, int]:
@@ -89,13 +96,32 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
                 raise BadField("topics")
             raise ShortField("topics", n)
         topics = []
-        topics_count = n
-        for _ in range(topics_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
+        topics_left, topics_step = n, 8
+        while topics_left:
+            topics_count = topics_left
+            if topics_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, topics_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    topics_left -= n
+                    if is_same and absent == "":
+                        topics += starmap(MetadataRequestTopic, rows)
+                        continue
+                    if is_same:
+                        topics += [MetadataRequestTopic(ZERO_UUID, absent) for _ in rows]
+                    else:
+                        topics += [MetadataRequestTopic(ZERO_UUID, name.decode()) for name, in rows]
+                    continue
+                if topics_step < topics_left:
+                    topics_count = topics_step
+                topics_step *= 2
+            topics_left -= topics_count
+            for _ in range(topics_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("topics.name")
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         if pos > len(buf):
             raise IndexError
         return MetadataRequest(topics), pos
@@ -116,13 +142,32 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            topics_count = n
-            for _ in range(topics_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
+            topics_left, topics_step = n, 8
+            while topics_left:
+                topics_count = topics_left
+                if topics_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, topics_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_left -= n
+                        if is_same and absent == "":
+                            topics += starmap(MetadataRequestTopic, rows)
+                            continue
+                        if is_same:
+                            topics += [MetadataRequestTopic(ZERO_UUID, absent) for _ in rows]
+                        else:
+                            topics += [MetadataRequestTopic(ZERO_UUID, name.decode()) for name, in rows]
+                        continue
+                    if topics_step < topics_left:
+                        topics_count = topics_step
+                    topics_step *= 2
+                topics_left -= topics_count
+                for _ in range(topics_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("topics.name")
+                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         if pos > len(buf):
             raise IndexError
         return MetadataRequest(topics), pos
@@ -149,13 +194,32 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            topics_count = n
-            for _ in range(topics_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
+            topics_left, topics_step = n, 8
+            while topics_left:
+                topics_count = topics_left
+                if topics_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, topics_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_left -= n
+                        if is_same and absent == "":
+                            topics += starmap(MetadataRequestTopic, rows)
+                            continue
+                        if is_same:
+                            topics += [MetadataRequestTopic(ZERO_UUID, absent) for _ in rows]
+                        else:
+                            topics += [MetadataRequestTopic(ZERO_UUID, name.decode()) for name, in rows]
+                        continue
+                    if topics_step < topics_left:
+                        topics_count = topics_step
+                    topics_step *= 2
+                topics_left -= topics_count
+                for _ in range(topics_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("topics.name")
+                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         (allow_auto_topic_creation,) = unpack_z(buf, pos)
         pos += 1
         return MetadataRequest(topics, allow_auto_topic_creation), pos
@@ -185,13 +249,32 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            topics_count = n
-            for _ in range(topics_count):
-                (n,) = unpack_h(buf, pos)
-                if n < 0:
-                    raise BadField("topics.name")
-                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
+            topics_left, topics_step = n, 8
+            while topics_left:
+                topics_count = topics_left
+                if topics_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, topics_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_left -= n
+                        if is_same and absent == "":
+                            topics += starmap(MetadataRequestTopic, rows)
+                            continue
+                        if is_same:
+                            topics += [MetadataRequestTopic(ZERO_UUID, absent) for _ in rows]
+                        else:
+                            topics += [MetadataRequestTopic(ZERO_UUID, name.decode()) for name, in rows]
+                        continue
+                    if topics_step < topics_left:
+                        topics_count = topics_step
+                    topics_step *= 2
+                topics_left -= topics_count
+                for _ in range(topics_count):
+                    (n,) = unpack_h(buf, pos)
+                    if n < 0:
+                        raise BadField("topics.name")
+                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = unpack_zzz(buf, pos)
         pos += 3
         return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), pos
@@ -215,21 +298,40 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
             if n * 2 > len(buf) - pos:
                 raise ShortField("topics", n)
             topics = []
-            topics_count = n
-            for _ in range(topics_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    topics_name = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("topics.name")
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
+            topics_left, topics_step = n, 8
+            while topics_left:
+                topics_count = topics_left
+                if topics_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_2, buf, pos, topics_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_left -= n
+                        if is_same and absent == "":
+                            topics += starmap(MetadataRequestTopic, rows)
+                            continue
+                        if is_same:
+                            topics += [MetadataRequestTopic(ZERO_UUID, absent) for _ in rows]
+                        else:
+                            topics += [MetadataRequestTopic(ZERO_UUID, name.decode()) for name, in rows]
+                        continue
+                    if topics_step < topics_left:
+                        topics_count = topics_step
+                    topics_step *= 2
+                topics_left -= topics_count
+                for _ in range(topics_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        topics_name = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("topics.name")
+                        topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations, n = unpack_zzzB(buf, pos)
         pos += 4
         if n:
@@ -254,24 +356,35 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
         else:
             if n * 18 > len(buf) - pos:
                 raise ShortField("topics", n)
-            end = pos + n * 18
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                if mark:
-                    topics = list(starmap(MetadataRequestTopic, rows_uxx(buf[pos:end])))
-                else:
-                    topics = [MetadataRequestTopic(topic_id, None) for topic_id, in rows_uxx(buf[pos:end])]
-                pos = end
-            else:
-                topics = []
-                topics_count = n
+            topics = []
+            topics_left, topics_step = n, 8
+            while topics_left:
+                topics_count = topics_left
+                if topics_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_3, buf, pos, topics_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_left -= n
+                        if is_same and absent == "":
+                            topics += starmap(MetadataRequestTopic, rows)
+                            continue
+                        if is_same:
+                            topics += [MetadataRequestTopic(topic_id, absent) for topic_id, in rows]
+                        else:
+                            topics += [MetadataRequestTopic(topic_id, name.decode()) for topic_id, name in rows]
+                        continue
+                    if topics_step < topics_left:
+                        topics_count = topics_step
+                    topics_step *= 2
+                topics_left -= topics_count
                 for _ in range(topics_count):
                     topics_name: str | None
                     topics_topic_id, n = unpack_uB(buf, pos)
-                    if 0 < n < 0x80:
-                        topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
-                    elif n == 0:
+                    if not n:
                         topics_name = None
                         pos += 17
+                    elif n < 0x80:
+                        topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -304,24 +417,35 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
         else:
             if n * 18 > len(buf) - pos:
                 raise ShortField("topics", n)
-            end = pos + n * 18
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                if mark:
-                    topics = list(starmap(MetadataRequestTopic, rows_uxx(buf[pos:end])))
-                else:
-                    topics = [MetadataRequestTopic(topic_id, None) for topic_id, in rows_uxx(buf[pos:end])]
-                pos = end
-            else:
-                topics = []
-                topics_count = n
+            topics = []
+            topics_left, topics_step = n, 8
+            while topics_left:
+                topics_count = topics_left
+                if topics_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_3, buf, pos, topics_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_left -= n
+                        if is_same and absent == "":
+                            topics += starmap(MetadataRequestTopic, rows)
+                            continue
+                        if is_same:
+                            topics += [MetadataRequestTopic(topic_id, absent) for topic_id, in rows]
+                        else:
+                            topics += [MetadataRequestTopic(topic_id, name.decode()) for topic_id, name in rows]
+                        continue
+                    if topics_step < topics_left:
+                        topics_count = topics_step
+                    topics_step *= 2
+                topics_left -= topics_count
                 for _ in range(topics_count):
                     topics_name: str | None
                     topics_topic_id, n = unpack_uB(buf, pos)
-                    if 0 < n < 0x80:
-                        topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
-                    elif n == 0:
+                    if not n:
                         topics_name = None
                         pos += 17
+                    elif n < 0x80:
+                        topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -569,13 +693,24 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             if n < 0:
                 raise BadField("brokers")
             raise ShortField("brokers", n)
-        end = pos + n * 10
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) == 0 and buf[pos + 4 : end : 10].count(mark) == n and buf[pos + 5 : end : 10].count(mark) == n:
-            brokers = [MetadataResponseBroker(node_id, "", port) for node_id, port in rows_ixxi(buf[pos:end])]
-            pos = end
-        else:
-            brokers = []
-            brokers_count = n
+        brokers = []
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_4, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    if is_same:
+                        brokers += [MetadataResponseBroker(node_id, absent, port) for node_id, port in rows]
+                    else:
+                        brokers += [MetadataResponseBroker(node_id, host.decode(), port) for node_id, host, port in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
             for _ in range(brokers_count):
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
@@ -647,20 +782,33 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_ih(buf, pos)
-            if n < 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_ih(buf, pos)
-            if n >= 0:
-                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            else:
-                brokers_rack = None
-                pos += 6
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_5, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_ih(buf, pos)
+                if n < 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_ih(buf, pos)
+                if n >= 0:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = None
+                    pos += 6
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -724,20 +872,33 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_ih(buf, pos)
-            if n < 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_ih(buf, pos)
-            if n >= 0:
-                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            else:
-                brokers_rack = None
-                pos += 6
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_5, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_ih(buf, pos)
+                if n < 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_ih(buf, pos)
+                if n >= 0:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = None
+                    pos += 6
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
         if n >= 0:
@@ -808,20 +969,33 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_ih(buf, pos)
-            if n < 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_ih(buf, pos)
-            if n >= 0:
-                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            else:
-                brokers_rack = None
-                pos += 6
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_5, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_ih(buf, pos)
+                if n < 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_ih(buf, pos)
+                if n >= 0:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = None
+                    pos += 6
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
         if n >= 0:
@@ -895,20 +1069,33 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_ih(buf, pos)
-            if n < 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_ih(buf, pos)
-            if n >= 0:
-                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            else:
-                brokers_rack = None
-                pos += 6
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_5, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_ih(buf, pos)
+                if n < 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_ih(buf, pos)
+                if n >= 0:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = None
+                    pos += 6
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
         if n >= 0:
@@ -991,20 +1178,33 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_ih(buf, pos)
-            if n < 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_ih(buf, pos)
-            if n >= 0:
-                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            else:
-                brokers_rack = None
-                pos += 6
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_5, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_ih(buf, pos)
+                if n < 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_ih(buf, pos)
+                if n >= 0:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = None
+                    pos += 6
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
         if n >= 0:
@@ -1084,20 +1284,33 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_ih(buf, pos)
-            if n < 0:
-                raise BadField("brokers.host")
-            brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_ih(buf, pos)
-            if n >= 0:
-                brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-            else:
-                brokers_rack = None
-                pos += 6
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_5, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_ih(buf, pos)
+                if n < 0:
+                    raise BadField("brokers.host")
+                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_ih(buf, pos)
+                if n >= 0:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = None
+                    pos += 6
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
         if n >= 0:
@@ -1182,38 +1395,51 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                brokers_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_6, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("brokers.host")
+                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_iB(buf, pos)
+                if not n:
+                    brokers_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             cluster_id = None
             pos += 1
+        elif n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1321,38 +1547,51 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                brokers_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_6, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("brokers.host")
+                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_iB(buf, pos)
+                if not n:
+                    brokers_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             cluster_id = None
             pos += 1
+        elif n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1460,38 +1699,51 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                brokers_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_6, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("brokers.host")
+                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_iB(buf, pos)
+                if not n:
+                    brokers_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             cluster_id = None
             pos += 1
+        elif n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1599,38 +1851,51 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                brokers_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_6, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("brokers.host")
+                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_iB(buf, pos)
+                if not n:
+                    brokers_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             cluster_id = None
             pos += 1
+        elif n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1649,11 +1914,11 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
         for _ in range(topics_count):
             topics_name: str | None
             topics_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 topics_name = None
                 pos += 3
+            elif n < 0x80:
+                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1740,38 +2005,51 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                 raise BadField("brokers")
             raise ShortField("brokers", n)
         brokers = []
-        brokers_count = n
-        for _ in range(brokers_count):
-            brokers_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("brokers.host")
-                brokers_host = buf[pos : (pos := pos + n - 1)].decode()
-            brokers_rack: str | None
-            brokers_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                brokers_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
+        brokers_left, brokers_step = n, 8
+        while brokers_left:
+            brokers_count = brokers_left
+            if brokers_left >= 8:
+                run = alike(SHAPE_6, buf, pos, brokers_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    brokers_left -= n
+                    brokers += [MetadataResponseBroker(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if brokers_step < brokers_left:
+                    brokers_count = brokers_step
+                brokers_step *= 2
+            brokers_left -= brokers_count
+            for _ in range(brokers_count):
+                brokers_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    brokers_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("brokers.host")
+                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                brokers_rack: str | None
+                brokers_port, n = unpack_iB(buf, pos)
+                if not n:
+                    brokers_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             cluster_id = None
             pos += 1
+        elif n < 0x80:
+            cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1790,11 +2068,11 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
         for _ in range(topics_count):
             topics_name: str | None
             topics_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 topics_name = None
                 pos += 3
+            elif n < 0x80:
+                topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hii, unpack_i
 from protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
@@ -24,9 +25,6 @@ pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
 rows_i = Struct(">i").iter_unpack
 rows_ih = Struct(">ih").iter_unpack
-unpack_h = Struct(">h").unpack_from
-unpack_hii = Struct(">hii").unpack_from
-unpack_i = Struct(">i").unpack_from
 
 
 def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[OffsetDeleteRequest, int]:

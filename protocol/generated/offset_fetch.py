@@ -7,6 +7,18 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import ZERO_UUID, Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_hB,
+    unpack_i,
+    unpack_iB,
+    unpack_ii,
+    unpack_iqh,
+    unpack_iqiB,
+    unpack_iqih,
+    unpack_uB,
+    unpack_zB,
+)
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -19,6 +31,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -35,6 +48,9 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("h", 2, Field("iq", 12, 2, True, ""))
+SHAPE_2 = Shape("h", 2, Field("iqi", 16, 2, True, ""))
+SHAPE_3 = Shape("hx", 3, Field("iqi", 16, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_zx = Struct(">?x").pack
@@ -51,19 +67,6 @@ pack_iqiBhx = Struct(">iqiBhx").pack
 pack_iqih = Struct(">iqih").pack
 pack_iqihh = Struct(">iqihh").pack
 pack_ix = Struct(">ix").pack
-rows_iqixhx = Struct(">iqixhx").iter_unpack
-rows_iqixxh = Struct(">iqixxh").iter_unpack
-rows_iqxxh = Struct(">iqxxh").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_zB = Struct(">?B").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_iqh = Struct(">iqh").unpack_from
-unpack_iqiB = Struct(">iqiB").unpack_from
-unpack_iqih = Struct(">iqih").unpack_from
 
 
 def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[OffsetFetchRequest, int]:
@@ -379,11 +382,11 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             groups_member_id: str | None
             n = buf[pos]
-            if 0 < n < 0x80:
-                groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_member_id = None
                 pos += 1
+            elif n < 0x80:
+                groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos)
                 groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -467,11 +470,11 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
             groups_member_id: str | None
             n = buf[pos]
-            if 0 < n < 0x80:
-                groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_member_id = None
                 pos += 1
+            elif n < 0x80:
+                groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos)
                 groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -874,14 +877,24 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
                 if n < 0:
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
-            end = pos + n * 16
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                topics_partitions_string = "" if not mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, topics_partitions_string, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                topics_partitions_count = n
+            topics_partitions = []
+            topics_partitions_left, topics_partitions_step = n, 8
+            while topics_partitions_left:
+                topics_partitions_count = topics_partitions_left
+                if topics_partitions_left >= 8:
+                    run = alike(SHAPE_1, buf, pos, topics_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_partitions_left -= n
+                        if is_same:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, -1, absent, error_code) for partition_index, committed_offset, error_code in rows]
+                        else:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, -1, metadata.decode(), error_code) for partition_index, committed_offset, metadata, error_code in rows]
+                        continue
+                    if topics_partitions_step < topics_partitions_left:
+                        topics_partitions_count = topics_partitions_step
+                    topics_partitions_step *= 2
+                topics_partitions_left -= topics_partitions_count
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
@@ -926,14 +939,24 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
                 if n < 0:
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
-            end = pos + n * 16
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                topics_partitions_string = "" if not mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, topics_partitions_string, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                topics_partitions_count = n
+            topics_partitions = []
+            topics_partitions_left, topics_partitions_step = n, 8
+            while topics_partitions_left:
+                topics_partitions_count = topics_partitions_left
+                if topics_partitions_left >= 8:
+                    run = alike(SHAPE_1, buf, pos, topics_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_partitions_left -= n
+                        if is_same:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, -1, absent, error_code) for partition_index, committed_offset, error_code in rows]
+                        else:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, -1, metadata.decode(), error_code) for partition_index, committed_offset, metadata, error_code in rows]
+                        continue
+                    if topics_partitions_step < topics_partitions_left:
+                        topics_partitions_count = topics_partitions_step
+                    topics_partitions_step *= 2
+                topics_partitions_left -= topics_partitions_count
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
@@ -978,14 +1001,24 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                 if n < 0:
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
-            end = pos + n * 16
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 16].count(mark) == n and buf[pos + 13 : end : 16].count(mark) == n:
-                topics_partitions_string = "" if not mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, -1, topics_partitions_string, error_code) for partition_index, committed_offset, error_code in rows_iqxxh(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                topics_partitions_count = n
+            topics_partitions = []
+            topics_partitions_left, topics_partitions_step = n, 8
+            while topics_partitions_left:
+                topics_partitions_count = topics_partitions_left
+                if topics_partitions_left >= 8:
+                    run = alike(SHAPE_1, buf, pos, topics_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_partitions_left -= n
+                        if is_same:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, -1, absent, error_code) for partition_index, committed_offset, error_code in rows]
+                        else:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, -1, metadata.decode(), error_code) for partition_index, committed_offset, metadata, error_code in rows]
+                        continue
+                    if topics_partitions_step < topics_partitions_left:
+                        topics_partitions_count = topics_partitions_step
+                    topics_partitions_step *= 2
+                topics_partitions_left -= topics_partitions_count
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
@@ -1033,14 +1066,24 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
                 if n < 0:
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
-            end = pos + n * 20
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) in (0, 0xFF) and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 17 : end : 20].count(mark) == n:
-                topics_partitions_string = "" if not mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, topics_partitions_string, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixxh(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                topics_partitions_count = n
+            topics_partitions = []
+            topics_partitions_left, topics_partitions_step = n, 8
+            while topics_partitions_left:
+                topics_partitions_count = topics_partitions_left
+                if topics_partitions_left >= 8:
+                    run = alike(SHAPE_2, buf, pos, topics_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_partitions_left -= n
+                        if is_same:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, absent, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows]
+                        else:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, metadata.decode(), error_code) for partition_index, committed_offset, committed_leader_epoch, metadata, error_code in rows]
+                        continue
+                    if topics_partitions_step < topics_partitions_left:
+                        topics_partitions_count = topics_partitions_step
+                    topics_partitions_step *= 2
+                topics_partitions_left -= topics_partitions_count
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
@@ -1095,22 +1138,32 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 if n < 0:
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
-            end = pos + n * 20
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                topics_partitions_string = "" if mark else None
-                topics_partitions = [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, topics_partitions_string, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                topics_partitions_count = n
+            topics_partitions = []
+            topics_partitions_left, topics_partitions_step = n, 8
+            while topics_partitions_left:
+                topics_partitions_count = topics_partitions_left
+                if topics_partitions_left >= 8:
+                    run = alike(SHAPE_3, buf, pos, topics_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_partitions_left -= n
+                        if is_same:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, absent, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows]
+                        else:
+                            topics_partitions += [OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, metadata.decode(), error_code) for partition_index, committed_offset, committed_leader_epoch, metadata, error_code in rows]
+                        continue
+                    if topics_partitions_step < topics_partitions_left:
+                        topics_partitions_count = topics_partitions_step
+                    topics_partitions_step *= 2
+                topics_partitions_left -= topics_partitions_count
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                    if 0 < n < 0x80:
-                        topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
-                    elif n == 0:
+                    if not n:
                         topics_partitions_metadata = None
                         pos += 17
+                    elif n < 0x80:
+                        topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1192,22 +1245,32 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     if n < 0:
                         raise BadField("groups.topics.partitions")
                     raise ShortField("groups.topics.partitions", n)
-                end = pos + n * 20
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                    groups_topics_partitions_string = "" if mark else None
-                    groups_topics_partitions = [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, groups_topics_partitions_string, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
-                    pos = end
-                else:
-                    groups_topics_partitions = []
-                    groups_topics_partitions_count = n
+                groups_topics_partitions = []
+                groups_topics_partitions_left, groups_topics_partitions_step = n, 8
+                while groups_topics_partitions_left:
+                    groups_topics_partitions_count = groups_topics_partitions_left
+                    if groups_topics_partitions_left >= 8:
+                        run = alike(SHAPE_3, buf, pos, groups_topics_partitions_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            groups_topics_partitions_left -= n
+                            if is_same:
+                                groups_topics_partitions += [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, absent, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows]
+                            else:
+                                groups_topics_partitions += [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, metadata.decode(), error_code) for partition_index, committed_offset, committed_leader_epoch, metadata, error_code in rows]
+                            continue
+                        if groups_topics_partitions_step < groups_topics_partitions_left:
+                            groups_topics_partitions_count = groups_topics_partitions_step
+                        groups_topics_partitions_step *= 2
+                    groups_topics_partitions_left -= groups_topics_partitions_count
                     for _ in range(groups_topics_partitions_count):
                         groups_topics_partitions_metadata: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_committed_offset, groups_topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                        if 0 < n < 0x80:
-                            groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
-                        elif n == 0:
+                        if not n:
                             groups_topics_partitions_metadata = None
                             pos += 17
+                        elif n < 0x80:
+                            groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 16)
                             groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1286,22 +1349,32 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                     if n < 0:
                         raise BadField("groups.topics.partitions")
                     raise ShortField("groups.topics.partitions", n)
-                end = pos + n * 20
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 20].count(mark) == n and buf[pos + 19 : end : 20].count(0) == n:
-                    groups_topics_partitions_string = "" if mark else None
-                    groups_topics_partitions = [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, groups_topics_partitions_string, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows_iqixhx(buf[pos:end])]
-                    pos = end
-                else:
-                    groups_topics_partitions = []
-                    groups_topics_partitions_count = n
+                groups_topics_partitions = []
+                groups_topics_partitions_left, groups_topics_partitions_step = n, 8
+                while groups_topics_partitions_left:
+                    groups_topics_partitions_count = groups_topics_partitions_left
+                    if groups_topics_partitions_left >= 8:
+                        run = alike(SHAPE_3, buf, pos, groups_topics_partitions_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            groups_topics_partitions_left -= n
+                            if is_same:
+                                groups_topics_partitions += [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, absent, error_code) for partition_index, committed_offset, committed_leader_epoch, error_code in rows]
+                            else:
+                                groups_topics_partitions += [OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, metadata.decode(), error_code) for partition_index, committed_offset, committed_leader_epoch, metadata, error_code in rows]
+                            continue
+                        if groups_topics_partitions_step < groups_topics_partitions_left:
+                            groups_topics_partitions_count = groups_topics_partitions_step
+                        groups_topics_partitions_step *= 2
+                    groups_topics_partitions_left -= groups_topics_partitions_count
                     for _ in range(groups_topics_partitions_count):
                         groups_topics_partitions_metadata: str | None
                         groups_topics_partitions_partition_index, groups_topics_partitions_committed_offset, groups_topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                        if 0 < n < 0x80:
-                            groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
-                        elif n == 0:
+                        if not n:
                             groups_topics_partitions_metadata = None
                             pos += 17
+                        elif n < 0x80:
+                            groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 16)
                             groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hiiqB, unpack_i, unpack_iB, unpack_ii, unpack_iiiB
 from protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,
@@ -43,12 +44,6 @@ rows_hiiq = Struct(">hiiq").iter_unpack
 rows_hiiqx = Struct(">hiiqx").iter_unpack
 rows_iii = Struct(">iii").iter_unpack
 rows_iiix = Struct(">iiix").iter_unpack
-unpack_h = Struct(">h").unpack_from
-unpack_hiiqB = Struct(">hiiqB").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_iiiB = Struct(">iiiB").unpack_from
 
 
 def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int = 2) -> tuple[OffsetForLeaderEpochRequest, int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_zB
 from protocol.messages.principal import DefaultPrincipalData
 from protocol.wire import (
     DECODE_ERRORS,
@@ -20,7 +21,6 @@ from protocol.wire import (
 )
 
 pack_zx = Struct(">?x").pack
-unpack_zB = Struct(">?B").unpack_from
 
 
 def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> tuple[DefaultPrincipalData, int]:

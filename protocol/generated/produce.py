@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import ZERO_UUID, Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_hiB,
+    unpack_hii,
+    unpack_i,
+    unpack_iB,
+    unpack_ih,
+    unpack_ihqqqB,
+    unpack_ihqqqi,
+    unpack_ii,
+    unpack_iiB,
+    unpack_uB,
+)
 from protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -19,6 +32,7 @@ from protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -35,6 +49,11 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("i", 4, 4, True, b""))
+SHAPE_2 = Shape("x", 1, Field("i", 4, 1, True, b""))
+SHAPE_3 = Shape("", 0, Field("i", 4, 2, True, ""))
+SHAPE_4 = Shape("x", 1, Field("i", 4, 1, True, ""))
+SHAPE_5 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_h = Struct(">h").pack
@@ -54,18 +73,6 @@ pack_iix = Struct(">iix").pack
 pack_ix = Struct(">ix").pack
 rows_ihqq = Struct(">ihqq").iter_unpack
 rows_ihqqq = Struct(">ihqqq").iter_unpack
-rows_ixx = Struct(">ixx").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_hiB = Struct(">hiB").unpack_from
-unpack_hii = Struct(">hii").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ihqqqB = Struct(">ihqqqB").unpack_from
-unpack_ihqqqi = Struct(">ihqqqi").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
 
 
 def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[ProduceRequest, int]:
@@ -101,16 +108,35 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
                     raise BadField("topic_data.partition_data")
                 raise ShortField("topic_data.partition_data", n)
             topic_data_partition_data = []
-            topic_data_partition_data_count = n
-            for _ in range(topic_data_partition_data_count):
-                topic_data_partition_data_records: bytes | None
-                topic_data_partition_data_index, n = unpack_ii(buf, pos)
-                if n >= 0:
-                    topic_data_partition_data_records = buf[pos + 8 : (pos := pos + 8 + n)]
-                else:
-                    topic_data_partition_data_records = None
-                    pos += 8
-                topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
+            topic_data_partition_data_left, topic_data_partition_data_step = n, 8
+            while topic_data_partition_data_left:
+                topic_data_partition_data_count = topic_data_partition_data_left
+                if topic_data_partition_data_left >= 8:
+                    run = alike(SHAPE_1, buf, pos, topic_data_partition_data_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topic_data_partition_data_left -= n
+                        if is_same and absent == b"":
+                            topic_data_partition_data += starmap(PartitionProduceData, rows)
+                            continue
+                        if is_same:
+                            topic_data_partition_data += [PartitionProduceData(index, absent) for index, in rows]
+                        else:
+                            topic_data_partition_data += [PartitionProduceData(index, records) for index, records in rows]
+                        continue
+                    if topic_data_partition_data_step < topic_data_partition_data_left:
+                        topic_data_partition_data_count = topic_data_partition_data_step
+                    topic_data_partition_data_step *= 2
+                topic_data_partition_data_left -= topic_data_partition_data_count
+                for _ in range(topic_data_partition_data_count):
+                    topic_data_partition_data_records: bytes | None
+                    topic_data_partition_data_index, n = unpack_ii(buf, pos)
+                    if n >= 0:
+                        topic_data_partition_data_records = buf[pos + 8 : (pos := pos + 8 + n)]
+                    else:
+                        topic_data_partition_data_records = None
+                        pos += 8
+                    topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
             topic_data.append(TopicProduceData(topic_data_name, ZERO_UUID, topic_data_partition_data))
         if pos > len(buf):
             raise IndexError
@@ -140,11 +166,11 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
     try:
         transactional_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             transactional_id = None
             pos += 1
+        elif n < 0x80:
+            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -180,23 +206,42 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                     raise BadField("topic_data.partition_data")
                 raise ShortField("topic_data.partition_data", n)
             topic_data_partition_data = []
-            topic_data_partition_data_count = n
-            for _ in range(topic_data_partition_data_count):
-                topic_data_partition_data_records: bytes | None
-                topic_data_partition_data_index, n = unpack_iB(buf, pos)
-                if 0 < n < 0x80:
-                    topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
-                elif n == 0:
-                    topic_data_partition_data_records = None
-                    pos += 5
-                else:
-                    n, pos = read_uvarint(buf, pos + 4)
-                    topic_data_partition_data_records = buf[pos : (pos := pos + n - 1)] if n else None
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
+            topic_data_partition_data_left, topic_data_partition_data_step = n, 8
+            while topic_data_partition_data_left:
+                topic_data_partition_data_count = topic_data_partition_data_left
+                if topic_data_partition_data_left >= 8:
+                    run = alike(SHAPE_2, buf, pos, topic_data_partition_data_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topic_data_partition_data_left -= n
+                        if is_same and absent == b"":
+                            topic_data_partition_data += starmap(PartitionProduceData, rows)
+                            continue
+                        if is_same:
+                            topic_data_partition_data += [PartitionProduceData(index, absent) for index, in rows]
+                        else:
+                            topic_data_partition_data += [PartitionProduceData(index, records) for index, records in rows]
+                        continue
+                    if topic_data_partition_data_step < topic_data_partition_data_left:
+                        topic_data_partition_data_count = topic_data_partition_data_step
+                    topic_data_partition_data_step *= 2
+                topic_data_partition_data_left -= topic_data_partition_data_count
+                for _ in range(topic_data_partition_data_count):
+                    topic_data_partition_data_records: bytes | None
+                    topic_data_partition_data_index, n = unpack_iB(buf, pos)
+                    if not n:
+                        topic_data_partition_data_records = None
+                        pos += 5
+                    elif n < 0x80:
+                        topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
+                    else:
+                        n, pos = read_uvarint(buf, pos + 4)
+                        topic_data_partition_data_records = buf[pos : (pos := pos + n - 1)] if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
             n = buf[pos]
             pos += 1
             if n:
@@ -226,11 +271,11 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
     try:
         transactional_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             transactional_id = None
             pos += 1
+        elif n < 0x80:
+            transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -258,23 +303,42 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
                     raise BadField("topic_data.partition_data")
                 raise ShortField("topic_data.partition_data", n)
             topic_data_partition_data = []
-            topic_data_partition_data_count = n
-            for _ in range(topic_data_partition_data_count):
-                topic_data_partition_data_records: bytes | None
-                topic_data_partition_data_index, n = unpack_iB(buf, pos)
-                if 0 < n < 0x80:
-                    topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
-                elif n == 0:
-                    topic_data_partition_data_records = None
-                    pos += 5
-                else:
-                    n, pos = read_uvarint(buf, pos + 4)
-                    topic_data_partition_data_records = buf[pos : (pos := pos + n - 1)] if n else None
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
+            topic_data_partition_data_left, topic_data_partition_data_step = n, 8
+            while topic_data_partition_data_left:
+                topic_data_partition_data_count = topic_data_partition_data_left
+                if topic_data_partition_data_left >= 8:
+                    run = alike(SHAPE_2, buf, pos, topic_data_partition_data_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topic_data_partition_data_left -= n
+                        if is_same and absent == b"":
+                            topic_data_partition_data += starmap(PartitionProduceData, rows)
+                            continue
+                        if is_same:
+                            topic_data_partition_data += [PartitionProduceData(index, absent) for index, in rows]
+                        else:
+                            topic_data_partition_data += [PartitionProduceData(index, records) for index, records in rows]
+                        continue
+                    if topic_data_partition_data_step < topic_data_partition_data_left:
+                        topic_data_partition_data_count = topic_data_partition_data_step
+                    topic_data_partition_data_step *= 2
+                topic_data_partition_data_left -= topic_data_partition_data_count
+                for _ in range(topic_data_partition_data_count):
+                    topic_data_partition_data_records: bytes | None
+                    topic_data_partition_data_index, n = unpack_iB(buf, pos)
+                    if not n:
+                        topic_data_partition_data_records = None
+                        pos += 5
+                    elif n < 0x80:
+                        topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
+                    else:
+                        n, pos = read_uvarint(buf, pos + 4)
+                        topic_data_partition_data_records = buf[pos : (pos := pos + n - 1)] if n else None
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
             n = buf[pos]
             pos += 1
             if n:
@@ -570,14 +634,27 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                     if n < 0:
                         raise BadField("responses.partition_responses.record_errors")
                     raise ShortField("responses.partition_responses.record_errors", n)
-                end = pos + n * 6
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) in (0, 0xFF) and buf[pos + 4 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(mark) == n:
-                    responses_partition_responses_record_errors_string = "" if not mark else None
-                    responses_partition_responses_record_errors = [BatchIndexAndErrorMessage(batch_index, responses_partition_responses_record_errors_string) for batch_index, in rows_ixx(buf[pos:end])]
-                    pos = end
-                else:
-                    responses_partition_responses_record_errors = []
-                    responses_partition_responses_record_errors_count = n
+                responses_partition_responses_record_errors = []
+                responses_partition_responses_record_errors_left, responses_partition_responses_record_errors_step = n, 8
+                while responses_partition_responses_record_errors_left:
+                    responses_partition_responses_record_errors_count = responses_partition_responses_record_errors_left
+                    if responses_partition_responses_record_errors_left >= 8:
+                        run = alike(SHAPE_3, buf, pos, responses_partition_responses_record_errors_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            responses_partition_responses_record_errors_left -= n
+                            if is_same and absent == None:
+                                responses_partition_responses_record_errors += starmap(BatchIndexAndErrorMessage, rows)
+                                continue
+                            if is_same:
+                                responses_partition_responses_record_errors += [BatchIndexAndErrorMessage(batch_index, absent) for batch_index, in rows]
+                            else:
+                                responses_partition_responses_record_errors += [BatchIndexAndErrorMessage(batch_index, batch_index_error_message.decode()) for batch_index, batch_index_error_message in rows]
+                            continue
+                        if responses_partition_responses_record_errors_step < responses_partition_responses_record_errors_left:
+                            responses_partition_responses_record_errors_count = responses_partition_responses_record_errors_step
+                        responses_partition_responses_record_errors_step *= 2
+                    responses_partition_responses_record_errors_left -= responses_partition_responses_record_errors_count
                     for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_ih(buf, pos)
@@ -651,22 +728,35 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                     if n < 0:
                         raise BadField("responses.partition_responses.record_errors")
                     raise ShortField("responses.partition_responses.record_errors", n)
-                end = pos + n * 6
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) <= 1 and buf[pos + 4 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                    responses_partition_responses_record_errors_string = "" if mark else None
-                    responses_partition_responses_record_errors = [BatchIndexAndErrorMessage(batch_index, responses_partition_responses_record_errors_string) for batch_index, in rows_ixx(buf[pos:end])]
-                    pos = end
-                else:
-                    responses_partition_responses_record_errors = []
-                    responses_partition_responses_record_errors_count = n
+                responses_partition_responses_record_errors = []
+                responses_partition_responses_record_errors_left, responses_partition_responses_record_errors_step = n, 8
+                while responses_partition_responses_record_errors_left:
+                    responses_partition_responses_record_errors_count = responses_partition_responses_record_errors_left
+                    if responses_partition_responses_record_errors_left >= 8:
+                        run = alike(SHAPE_4, buf, pos, responses_partition_responses_record_errors_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            responses_partition_responses_record_errors_left -= n
+                            if is_same and absent == None:
+                                responses_partition_responses_record_errors += starmap(BatchIndexAndErrorMessage, rows)
+                                continue
+                            if is_same:
+                                responses_partition_responses_record_errors += [BatchIndexAndErrorMessage(batch_index, absent) for batch_index, in rows]
+                            else:
+                                responses_partition_responses_record_errors += [BatchIndexAndErrorMessage(batch_index, batch_index_error_message.decode()) for batch_index, batch_index_error_message in rows]
+                            continue
+                        if responses_partition_responses_record_errors_step < responses_partition_responses_record_errors_left:
+                            responses_partition_responses_record_errors_count = responses_partition_responses_record_errors_step
+                        responses_partition_responses_record_errors_step *= 2
+                    responses_partition_responses_record_errors_left -= responses_partition_responses_record_errors_count
                     for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        elif n == 0:
+                        if not n:
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
+                        elif n < 0x80:
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -677,11 +767,11 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                         responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
                 responses_partition_responses_error_message: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     responses_partition_responses_error_message = None
                     pos += 1
+                elif n < 0x80:
+                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -752,22 +842,35 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     if n < 0:
                         raise BadField("responses.partition_responses.record_errors")
                     raise ShortField("responses.partition_responses.record_errors", n)
-                end = pos + n * 6
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) <= 1 and buf[pos + 4 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                    responses_partition_responses_record_errors_string = "" if mark else None
-                    responses_partition_responses_record_errors = [BatchIndexAndErrorMessage(batch_index, responses_partition_responses_record_errors_string) for batch_index, in rows_ixx(buf[pos:end])]
-                    pos = end
-                else:
-                    responses_partition_responses_record_errors = []
-                    responses_partition_responses_record_errors_count = n
+                responses_partition_responses_record_errors = []
+                responses_partition_responses_record_errors_left, responses_partition_responses_record_errors_step = n, 8
+                while responses_partition_responses_record_errors_left:
+                    responses_partition_responses_record_errors_count = responses_partition_responses_record_errors_left
+                    if responses_partition_responses_record_errors_left >= 8:
+                        run = alike(SHAPE_4, buf, pos, responses_partition_responses_record_errors_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            responses_partition_responses_record_errors_left -= n
+                            if is_same and absent == None:
+                                responses_partition_responses_record_errors += starmap(BatchIndexAndErrorMessage, rows)
+                                continue
+                            if is_same:
+                                responses_partition_responses_record_errors += [BatchIndexAndErrorMessage(batch_index, absent) for batch_index, in rows]
+                            else:
+                                responses_partition_responses_record_errors += [BatchIndexAndErrorMessage(batch_index, batch_index_error_message.decode()) for batch_index, batch_index_error_message in rows]
+                            continue
+                        if responses_partition_responses_record_errors_step < responses_partition_responses_record_errors_left:
+                            responses_partition_responses_record_errors_count = responses_partition_responses_record_errors_step
+                        responses_partition_responses_record_errors_step *= 2
+                    responses_partition_responses_record_errors_left -= responses_partition_responses_record_errors_count
                     for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        elif n == 0:
+                        if not n:
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
+                        elif n < 0x80:
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -778,11 +881,11 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                         responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
                 responses_partition_responses_error_message: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     responses_partition_responses_error_message = None
                     pos += 1
+                elif n < 0x80:
+                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -837,31 +940,44 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                             raise BadField("node_endpoints")
                         raise ShortField("node_endpoints", n)
                     node_endpoints = []
-                    node_endpoints_count = n
-                    for _ in range(node_endpoints_count):
-                        node_endpoints_node_id, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        else:
-                            n, pos = read_string_size(buf, pos + 4)
-                            if n == 0:
-                                raise BadField("node_endpoints.host")
-                            node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
-                        node_endpoints_rack: str | None
-                        node_endpoints_port, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        elif n == 0:
-                            node_endpoints_rack = None
-                            pos += 5
-                        else:
-                            n, pos = read_string_size(buf, pos + 4)
-                            node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                        n = buf[pos]
-                        pos += 1
-                        if n:
-                            pos = skip_tags(buf, pos - 1)
-                        node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+                    node_endpoints_left, node_endpoints_step = n, 8
+                    while node_endpoints_left:
+                        node_endpoints_count = node_endpoints_left
+                        if node_endpoints_left >= 8:
+                            run = alike(SHAPE_5, buf, pos, node_endpoints_left)
+                            if run is not None:
+                                pos, n, rows, absent, is_same = run
+                                node_endpoints_left -= n
+                                node_endpoints += [NodeEndpoint(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                                continue
+                            if node_endpoints_step < node_endpoints_left:
+                                node_endpoints_count = node_endpoints_step
+                            node_endpoints_step *= 2
+                        node_endpoints_left -= node_endpoints_count
+                        for _ in range(node_endpoints_count):
+                            node_endpoints_node_id, n = unpack_iB(buf, pos)
+                            if 0 < n < 0x80:
+                                node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos + 4)
+                                if n == 0:
+                                    raise BadField("node_endpoints.host")
+                                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                            node_endpoints_rack: str | None
+                            node_endpoints_port, n = unpack_iB(buf, pos)
+                            if not n:
+                                node_endpoints_rack = None
+                                pos += 5
+                            elif n < 0x80:
+                                node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos + 4)
+                                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -917,22 +1033,35 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                     if n < 0:
                         raise BadField("responses.partition_responses.record_errors")
                     raise ShortField("responses.partition_responses.record_errors", n)
-                end = pos + n * 6
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 4]) <= 1 and buf[pos + 4 : end : 6].count(mark) == n and buf[pos + 5 : end : 6].count(0) == n:
-                    responses_partition_responses_record_errors_string = "" if mark else None
-                    responses_partition_responses_record_errors = [BatchIndexAndErrorMessage(batch_index, responses_partition_responses_record_errors_string) for batch_index, in rows_ixx(buf[pos:end])]
-                    pos = end
-                else:
-                    responses_partition_responses_record_errors = []
-                    responses_partition_responses_record_errors_count = n
+                responses_partition_responses_record_errors = []
+                responses_partition_responses_record_errors_left, responses_partition_responses_record_errors_step = n, 8
+                while responses_partition_responses_record_errors_left:
+                    responses_partition_responses_record_errors_count = responses_partition_responses_record_errors_left
+                    if responses_partition_responses_record_errors_left >= 8:
+                        run = alike(SHAPE_4, buf, pos, responses_partition_responses_record_errors_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            responses_partition_responses_record_errors_left -= n
+                            if is_same and absent == None:
+                                responses_partition_responses_record_errors += starmap(BatchIndexAndErrorMessage, rows)
+                                continue
+                            if is_same:
+                                responses_partition_responses_record_errors += [BatchIndexAndErrorMessage(batch_index, absent) for batch_index, in rows]
+                            else:
+                                responses_partition_responses_record_errors += [BatchIndexAndErrorMessage(batch_index, batch_index_error_message.decode()) for batch_index, batch_index_error_message in rows]
+                            continue
+                        if responses_partition_responses_record_errors_step < responses_partition_responses_record_errors_left:
+                            responses_partition_responses_record_errors_count = responses_partition_responses_record_errors_step
+                        responses_partition_responses_record_errors_step *= 2
+                    responses_partition_responses_record_errors_left -= responses_partition_responses_record_errors_count
                     for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        elif n == 0:
+                        if not n:
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
+                        elif n < 0x80:
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -943,11 +1072,11 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                         responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
                 responses_partition_responses_error_message: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     responses_partition_responses_error_message = None
                     pos += 1
+                elif n < 0x80:
+                    responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1002,31 +1131,44 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                             raise BadField("node_endpoints")
                         raise ShortField("node_endpoints", n)
                     node_endpoints = []
-                    node_endpoints_count = n
-                    for _ in range(node_endpoints_count):
-                        node_endpoints_node_id, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        else:
-                            n, pos = read_string_size(buf, pos + 4)
-                            if n == 0:
-                                raise BadField("node_endpoints.host")
-                            node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
-                        node_endpoints_rack: str | None
-                        node_endpoints_port, n = unpack_iB(buf, pos)
-                        if 0 < n < 0x80:
-                            node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                        elif n == 0:
-                            node_endpoints_rack = None
-                            pos += 5
-                        else:
-                            n, pos = read_string_size(buf, pos + 4)
-                            node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-                        n = buf[pos]
-                        pos += 1
-                        if n:
-                            pos = skip_tags(buf, pos - 1)
-                        node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+                    node_endpoints_left, node_endpoints_step = n, 8
+                    while node_endpoints_left:
+                        node_endpoints_count = node_endpoints_left
+                        if node_endpoints_left >= 8:
+                            run = alike(SHAPE_5, buf, pos, node_endpoints_left)
+                            if run is not None:
+                                pos, n, rows, absent, is_same = run
+                                node_endpoints_left -= n
+                                node_endpoints += [NodeEndpoint(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                                continue
+                            if node_endpoints_step < node_endpoints_left:
+                                node_endpoints_count = node_endpoints_step
+                            node_endpoints_step *= 2
+                        node_endpoints_left -= node_endpoints_count
+                        for _ in range(node_endpoints_count):
+                            node_endpoints_node_id, n = unpack_iB(buf, pos)
+                            if 0 < n < 0x80:
+                                node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos + 4)
+                                if n == 0:
+                                    raise BadField("node_endpoints.host")
+                                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                            node_endpoints_rack: str | None
+                            node_endpoints_port, n = unpack_iB(buf, pos)
+                            if not n:
+                                node_endpoints_rack = None
+                                pos += 5
+                            elif n < 0x80:
+                                node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos + 4)
+                                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
                 else:
                     pos = tag_end
                 if pos != tag_end:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_ihB, unpack_iiB, unpack_iqB, unpack_qqbhB, unpack_uB
 from protocol.messages.read_share_group_state import (
     PartitionData,
     PartitionResult,
@@ -41,11 +42,6 @@ pack_iqB = Struct(">iqB").pack
 pack_qqbhx = Struct(">qqbhx").pack
 rows_iix = Struct(">iix").iter_unpack
 rows_qqbhx = Struct(">qqbhx").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_iqB = Struct(">iqB").unpack_from
-unpack_qqbhB = Struct(">qqbhB").unpack_from
 
 
 def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ReadShareGroupStateRequest, int]:
@@ -176,11 +172,11 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
             for _ in range(results_partitions_count):
                 results_partitions_error_message: str | None
                 results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
-                if 0 < n < 0x80:
-                    results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                elif n == 0:
+                if not n:
                     results_partitions_error_message = None
                     pos += 7
+                elif n < 0x80:
+                    results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_ihB, unpack_iiB, unpack_iiqB, unpack_iiqiB, unpack_uB
 from protocol.messages.read_share_group_state_summary import (
     PartitionData,
     PartitionResult,
@@ -16,6 +17,7 @@ from protocol.messages.read_share_group_state_summary import (
     ReadStateSummaryData,
     ReadStateSummaryResult,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -31,6 +33,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("iiqx", 17, Field("ih", 6, 1, True, ""))
+SHAPE_2 = Shape("iiqix", 21, Field("ih", 6, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ih = Struct(">ih").pack
@@ -40,14 +44,7 @@ pack_ihBiiqx = Struct(">ihBiiqx").pack
 pack_iiqix = Struct(">iiqix").pack
 pack_iiqx = Struct(">iiqx").pack
 pack_iix = Struct(">iix").pack
-rows_ihxiiqix = Struct(">ihxiiqix").iter_unpack
-rows_ihxiiqx = Struct(">ihxiiqx").iter_unpack
 rows_iix = Struct(">iix").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_iiqB = Struct(">iiqB").unpack_from
-unpack_iiqiB = Struct(">iiqiB").unpack_from
 
 
 def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ReadShareGroupStateSummaryRequest, int]:
@@ -179,22 +176,32 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
                 if n < 0:
                     raise BadField("results.partitions")
                 raise ShortField("results.partitions", n)
-            end = pos + n * 24
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 6]) <= 1 and buf[pos + 6 : end : 24].count(mark) == n and buf[pos + 23 : end : 24].count(0) == n:
-                results_partitions_string = "" if mark else None
-                results_partitions = [PartitionResult(partition, error_code, results_partitions_string, state_epoch, leader_epoch, start_offset) for partition, error_code, state_epoch, leader_epoch, start_offset in rows_ihxiiqx(buf[pos:end])]
-                pos = end
-            else:
-                results_partitions = []
-                results_partitions_count = n
+            results_partitions = []
+            results_partitions_left, results_partitions_step = n, 8
+            while results_partitions_left:
+                results_partitions_count = results_partitions_left
+                if results_partitions_left >= 8:
+                    run = alike(SHAPE_1, buf, pos, results_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        results_partitions_left -= n
+                        if is_same:
+                            results_partitions += [PartitionResult(partition, error_code, absent, state_epoch, leader_epoch, start_offset) for partition, error_code, state_epoch, leader_epoch, start_offset in rows]
+                        else:
+                            results_partitions += [PartitionResult(partition, error_code, error_message.decode(), state_epoch, leader_epoch, start_offset) for partition, error_code, error_message, state_epoch, leader_epoch, start_offset in rows]
+                        continue
+                    if results_partitions_step < results_partitions_left:
+                        results_partitions_count = results_partitions_step
+                    results_partitions_step *= 2
+                results_partitions_left -= results_partitions_count
                 for _ in range(results_partitions_count):
                     results_partitions_error_message: str | None
                     results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
-                    if 0 < n < 0x80:
-                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                    elif n == 0:
+                    if not n:
                         results_partitions_error_message = None
                         pos += 7
+                    elif n < 0x80:
+                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
                         results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -244,22 +251,32 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
                 if n < 0:
                     raise BadField("results.partitions")
                 raise ShortField("results.partitions", n)
-            end = pos + n * 28
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 6]) <= 1 and buf[pos + 6 : end : 28].count(mark) == n and buf[pos + 27 : end : 28].count(0) == n:
-                results_partitions_string = "" if mark else None
-                results_partitions = [PartitionResult(partition, error_code, results_partitions_string, state_epoch, leader_epoch, start_offset, delivery_complete_count) for partition, error_code, state_epoch, leader_epoch, start_offset, delivery_complete_count in rows_ihxiiqix(buf[pos:end])]
-                pos = end
-            else:
-                results_partitions = []
-                results_partitions_count = n
+            results_partitions = []
+            results_partitions_left, results_partitions_step = n, 8
+            while results_partitions_left:
+                results_partitions_count = results_partitions_left
+                if results_partitions_left >= 8:
+                    run = alike(SHAPE_2, buf, pos, results_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        results_partitions_left -= n
+                        if is_same:
+                            results_partitions += [PartitionResult(partition, error_code, absent, state_epoch, leader_epoch, start_offset, delivery_complete_count) for partition, error_code, state_epoch, leader_epoch, start_offset, delivery_complete_count in rows]
+                        else:
+                            results_partitions += [PartitionResult(partition, error_code, error_message.decode(), state_epoch, leader_epoch, start_offset, delivery_complete_count) for partition, error_code, error_message, state_epoch, leader_epoch, start_offset, delivery_complete_count in rows]
+                        continue
+                    if results_partitions_step < results_partitions_left:
+                        results_partitions_count = results_partitions_step
+                    results_partitions_step *= 2
+                results_partitions_left -= results_partitions_count
                 for _ in range(results_partitions_count):
                     results_partitions_error_message: str | None
                     results_partitions_partition, results_partitions_error_code, n = unpack_ihB(buf, pos)
-                    if 0 < n < 0x80:
-                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                    elif n == 0:
+                    if not n:
                         results_partitions_error_message = None
                         pos += 7
+                    elif n < 0x80:
+                        results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
                         results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

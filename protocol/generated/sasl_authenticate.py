@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_hB, unpack_hh, unpack_i, unpack_q, unpack_qB
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from protocol.wire import (
     DECODE_ERRORS,
@@ -28,11 +29,6 @@ pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
 pack_q = Struct(">q").pack
 pack_qx = Struct(">qx").pack
-unpack_hB = Struct(">hB").unpack_from
-unpack_hh = Struct(">hh").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_q = Struct(">q").unpack_from
-unpack_qB = Struct(">qB").unpack_from
 
 
 def decode_sasl_authenticate_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SaslAuthenticateRequest, int]:
@@ -154,11 +150,11 @@ def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2)
     try:
         error_message: str | None
         error_code, n = unpack_hB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 3
+        elif n < 0x80:
+            error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 2)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hi
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, ShortField, at_version, decode_failure, encode_failure
 
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
-unpack_h = Struct(">h").unpack_from
-unpack_hi = Struct(">hi").unpack_from
 
 
 def decode_sasl_handshake_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SaslHandshakeRequest, int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_iB, unpack_ihB, unpack_iiB, unpack_izB, unpack_qqB, unpack_uB
 from protocol.messages.share_acknowledge import (
     AcknowledgePartition,
     AcknowledgeTopic,
@@ -18,6 +19,7 @@ from protocol.messages.share_acknowledge import (
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -33,6 +35,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_i = Struct(">i").pack
@@ -44,12 +47,6 @@ pack_ihB = Struct(">ihB").pack
 pack_iixx = Struct(">iixx").pack
 pack_qq = Struct(">qq").pack
 pack_qqB = Struct(">qqB").pack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_izB = Struct(">i?B").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareAcknowledgeRequest, int]:
@@ -58,21 +55,21 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
     try:
         group_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_id = None
             pos += 1
+        elif n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            member_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             member_id = None
             pos += 1
+        elif n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -157,21 +154,21 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
     try:
         group_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_id = None
             pos += 1
+        elif n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            member_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             member_id = None
             pos += 1
+        elif n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -394,11 +391,11 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -430,11 +427,11 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
             for _ in range(responses_partitions_count):
                 responses_partitions_error_message: str | None
                 responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
-                if 0 < n < 0x80:
-                    responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                elif n == 0:
+                if not n:
                     responses_partitions_error_message = None
                     pos += 7
+                elif n < 0x80:
+                    responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -463,31 +460,44 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                 raise BadField("node_endpoints")
             raise ShortField("node_endpoints", n)
         node_endpoints = []
-        node_endpoints_count = n
-        for _ in range(node_endpoints_count):
-            node_endpoints_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("node_endpoints.host")
-                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
-            node_endpoints_rack: str | None
-            node_endpoints_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                node_endpoints_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+        node_endpoints_left, node_endpoints_step = n, 8
+        while node_endpoints_left:
+            node_endpoints_count = node_endpoints_left
+            if node_endpoints_left >= 8:
+                run = alike(SHAPE_1, buf, pos, node_endpoints_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    node_endpoints_left -= n
+                    node_endpoints += [NodeEndpoint(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if node_endpoints_step < node_endpoints_left:
+                    node_endpoints_count = node_endpoints_step
+                node_endpoints_step *= 2
+            node_endpoints_left -= node_endpoints_count
+            for _ in range(node_endpoints_count):
+                node_endpoints_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("node_endpoints.host")
+                    node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                node_endpoints_rack: str | None
+                node_endpoints_port, n = unpack_iB(buf, pos)
+                if not n:
+                    node_endpoints_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
         n = buf[pos]
         pos += 1
         if n:
@@ -503,11 +513,11 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -539,11 +549,11 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
             for _ in range(responses_partitions_count):
                 responses_partitions_error_message: str | None
                 responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
-                if 0 < n < 0x80:
-                    responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                elif n == 0:
+                if not n:
                     responses_partitions_error_message = None
                     pos += 7
+                elif n < 0x80:
+                    responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -572,31 +582,44 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                 raise BadField("node_endpoints")
             raise ShortField("node_endpoints", n)
         node_endpoints = []
-        node_endpoints_count = n
-        for _ in range(node_endpoints_count):
-            node_endpoints_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("node_endpoints.host")
-                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
-            node_endpoints_rack: str | None
-            node_endpoints_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                node_endpoints_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+        node_endpoints_left, node_endpoints_step = n, 8
+        while node_endpoints_left:
+            node_endpoints_count = node_endpoints_left
+            if node_endpoints_left >= 8:
+                run = alike(SHAPE_1, buf, pos, node_endpoints_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    node_endpoints_left -= n
+                    node_endpoints += [NodeEndpoint(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if node_endpoints_step < node_endpoints_left:
+                    node_endpoints_count = node_endpoints_step
+                node_endpoints_step *= 2
+            node_endpoints_left -= node_endpoints_count
+            for _ in range(node_endpoints_count):
+                node_endpoints_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("node_endpoints.host")
+                    node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                node_endpoints_rack: str | None
+                node_endpoints_port, n = unpack_iB(buf, pos)
+                if not n:
+                    node_endpoints_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
         n = buf[pos]
         pos += 1
         if n:

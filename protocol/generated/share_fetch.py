@@ -8,6 +8,17 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_hB,
+    unpack_iB,
+    unpack_ihB,
+    unpack_iiB,
+    unpack_iiiiiiB,
+    unpack_iiiiiibzB,
+    unpack_qqB,
+    unpack_qqhB,
+    unpack_uB,
+)
 from protocol.messages.share_fetch import (
     AcknowledgementBatch,
     AcquiredRecords,
@@ -21,6 +32,7 @@ from protocol.messages.share_fetch import (
     ShareFetchResponse,
     ShareFetchableTopicResponse,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -37,6 +49,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_h = Struct(">h").pack
@@ -55,15 +68,6 @@ pack_qq = Struct(">qq").pack
 pack_qqB = Struct(">qqB").pack
 pack_qqhx = Struct(">qqhx").pack
 rows_qqhx = Struct(">qqhx").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_iiiiiiB = Struct(">iiiiiiB").unpack_from
-unpack_iiiiiibzB = Struct(">iiiiiib?B").unpack_from
-unpack_qqB = Struct(">qqB").unpack_from
-unpack_qqhB = Struct(">qqhB").unpack_from
 
 
 def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareFetchRequest, int]:
@@ -72,21 +76,21 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
     try:
         group_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_id = None
             pos += 1
+        elif n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            member_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             member_id = None
             pos += 1
+        elif n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -201,21 +205,21 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
     try:
         group_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_id = None
             pos += 1
+        elif n < 0x80:
+            group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            member_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             member_id = None
             pos += 1
+        elif n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -508,11 +512,11 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -544,21 +548,21 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             for _ in range(responses_partitions_count):
                 responses_partitions_error_message: str | None
                 responses_partitions_partition_index, responses_partitions_error_code, n = unpack_ihB(buf, pos)
-                if 0 < n < 0x80:
-                    responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-                elif n == 0:
+                if not n:
                     responses_partitions_error_message = None
                     pos += 7
+                elif n < 0x80:
+                    responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_acknowledge_error_message: str | None
                 responses_partitions_acknowledge_error_code, n = unpack_hB(buf, pos)
-                if 0 < n < 0x80:
-                    responses_partitions_acknowledge_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-                elif n == 0:
+                if not n:
                     responses_partitions_acknowledge_error_message = None
                     pos += 3
+                elif n < 0x80:
+                    responses_partitions_acknowledge_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
                     responses_partitions_acknowledge_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -618,31 +622,44 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("node_endpoints")
             raise ShortField("node_endpoints", n)
         node_endpoints = []
-        node_endpoints_count = n
-        for _ in range(node_endpoints_count):
-            node_endpoints_node_id, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                if n == 0:
-                    raise BadField("node_endpoints.host")
-                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
-            node_endpoints_rack: str | None
-            node_endpoints_port, n = unpack_iB(buf, pos)
-            if 0 < n < 0x80:
-                node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-            elif n == 0:
-                node_endpoints_rack = None
-                pos += 5
-            else:
-                n, pos = read_string_size(buf, pos + 4)
-                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
+        node_endpoints_left, node_endpoints_step = n, 8
+        while node_endpoints_left:
+            node_endpoints_count = node_endpoints_left
+            if node_endpoints_left >= 8:
+                run = alike(SHAPE_1, buf, pos, node_endpoints_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    node_endpoints_left -= n
+                    node_endpoints += [NodeEndpoint(node_id, host.decode(), port, rack.decode() if rack else absent[1]) for node_id, host, port, rack in rows]
+                    continue
+                if node_endpoints_step < node_endpoints_left:
+                    node_endpoints_count = node_endpoints_step
+                node_endpoints_step *= 2
+            node_endpoints_left -= node_endpoints_count
+            for _ in range(node_endpoints_count):
+                node_endpoints_node_id, n = unpack_iB(buf, pos)
+                if 0 < n < 0x80:
+                    node_endpoints_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    if n == 0:
+                        raise BadField("node_endpoints.host")
+                    node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                node_endpoints_rack: str | None
+                node_endpoints_port, n = unpack_iB(buf, pos)
+                if not n:
+                    node_endpoints_rack = None
+                    pos += 5
+                elif n < 0x80:
+                    node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos + 4)
+                    node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                node_endpoints.append(NodeEndpoint(node_endpoints_node_id, node_endpoints_host, node_endpoints_port, node_endpoints_rack))
         n = buf[pos]
         pos += 1
         if n:

@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_hB, unpack_iB, unpack_iiB, unpack_uB, unpack_zB
 from protocol.messages.share_group_describe import (
     Assignment,
     DescribedGroup,
@@ -39,11 +40,6 @@ pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
 pack_iiB = Struct(">iiB").pack
 pack_ix = Struct(">ix").pack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_zB = Struct(">?B").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
 
 
 def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareGroupDescribeRequest, int]:
@@ -123,11 +119,11 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
         for _ in range(groups_count):
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_error_message = None
                 pos += 3
+            elif n < 0x80:
+                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -178,11 +174,11 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
                 groups_members_rack_id: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_rack_id = None
                     pos += 1
+                elif n < 0x80:
+                    groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_iB, unpack_ihB, unpack_iib, unpack_uB
 from protocol.messages.share_group_heartbeat import (
     Assignment,
     ShareGroupHeartbeatRequest,
@@ -35,10 +36,6 @@ pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_iib = Struct(">iib").pack
 pack_iibB = Struct(">iibB").pack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iib = Struct(">iib").unpack_from
 
 
 def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[ShareGroupHeartbeatRequest, int]:
@@ -63,11 +60,11 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         rack_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
-        if 0 < n < 0x80:
-            rack_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-        elif n == 0:
+        if not n:
             rack_id = None
             pos += 5
+        elif n < 0x80:
+            rack_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -161,21 +158,21 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            member_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             member_id = None
             pos += 1
+        elif n < 0x80:
+            member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None

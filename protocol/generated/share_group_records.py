@@ -8,6 +8,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_iB, unpack_iibB, unpack_iqB, unpack_q, unpack_uB
 from protocol.messages.share_group_records import (
     ShareGroupCurrentMemberAssignmentKey,
     ShareGroupCurrentMemberAssignmentValue,
@@ -26,6 +27,7 @@ from protocol.messages.share_group_records import (
     TopicPartitions,
     TopicPartitionsInfo,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -40,6 +42,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("16s", 16, 1, False, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_BBq = Struct(">BBq").pack
@@ -48,13 +51,6 @@ pack_i = Struct(">i").pack
 pack_iib = Struct(">iib").pack
 pack_iibB = Struct(">iibB").pack
 pack_iqx = Struct(">iqx").pack
-rows_uxx = Struct(">16sxx").iter_unpack
-unpack_uB = Struct(">16sB").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_iibB = Struct(">iibB").unpack_from
-unpack_iqB = Struct(">iqB").unpack_from
-unpack_q = Struct(">q").unpack_from
 
 
 def decode_share_group_member_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareGroupMemberMetadataKey, int]:
@@ -96,11 +92,11 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
     try:
         rack_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             rack_id = None
             pos += 1
+        elif n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -640,13 +636,27 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
             if n < 0:
                 raise BadField("deleting_topics")
             raise ShortField("deleting_topics", n)
-        end = pos + n * 18
-        if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) == 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-            deleting_topics = list(starmap(TopicInfo, rows_uxx(buf[pos:end])))
-            pos = end
-        else:
-            deleting_topics = []
-            deleting_topics_count = n
+        deleting_topics = []
+        deleting_topics_left, deleting_topics_step = n, 8
+        while deleting_topics_left:
+            deleting_topics_count = deleting_topics_left
+            if deleting_topics_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, deleting_topics_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    deleting_topics_left -= n
+                    if is_same and absent == "":
+                        deleting_topics += starmap(TopicInfo, rows)
+                        continue
+                    if is_same:
+                        deleting_topics += [TopicInfo(topic_id, absent) for topic_id, in rows]
+                    else:
+                        deleting_topics += [TopicInfo(topic_id, topic_name.decode()) for topic_id, topic_name in rows]
+                    continue
+                if deleting_topics_step < deleting_topics_left:
+                    deleting_topics_count = deleting_topics_step
+                deleting_topics_step *= 2
+            deleting_topics_left -= deleting_topics_count
             for _ in range(deleting_topics_count):
                 deleting_topics_topic_id, n = unpack_uB(buf, pos)
                 if 0 < n < 0x80:

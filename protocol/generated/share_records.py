@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_i, unpack_iiiqqqB, unpack_iiqB, unpack_qqbhB, unpack_ui
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue, StateBatch
 from protocol.wire import (
     DECODE_ERRORS,
@@ -30,12 +31,6 @@ pack_iiq = Struct(">iiq").pack
 pack_iiqB = Struct(">iiqB").pack
 pack_qqbhx = Struct(">qqbhx").pack
 rows_qqbhx = Struct(">qqbhx").iter_unpack
-unpack_ui = Struct(">16si").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iiiqqqB = Struct(">iiiqqqB").unpack_from
-unpack_iiqB = Struct(">iiqB").unpack_from
-unpack_qqbhB = Struct(">qqbhB").unpack_from
 
 
 def decode_share_snapshot_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ShareSnapshotKey, int]:

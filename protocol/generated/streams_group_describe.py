@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_HB, unpack_b, unpack_hB, unpack_iB, unpack_ihB, unpack_iib, unpack_iqB, unpack_zB
 from protocol.messages.streams_group_describe import (
     Assignment,
     DescribedGroup,
@@ -21,6 +22,7 @@ from protocol.messages.streams_group_describe import (
     TopicInfo,
     Topology,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -35,6 +37,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, ""))
+SHAPE_2 = Shape("iqx", 13, Field("", 0, 1, False, ""))
 pack_zx = Struct(">?x").pack
 pack_Biqx = Struct(">Biqx").pack
 pack_Hx = Struct(">Hx").pack
@@ -54,15 +58,6 @@ pack_iqx = Struct(">iqx").pack
 pack_ix = Struct(">ix").pack
 pack_xzx = Struct(">x?x").pack
 pack_xB = Struct(">xB").pack
-rows_xiqx = Struct(">xiqx").iter_unpack
-unpack_zB = Struct(">?B").unpack_from
-unpack_HB = Struct(">HB").unpack_from
-unpack_b = Struct(">b").unpack_from
-unpack_hB = Struct(">hB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iib = Struct(">iib").unpack_from
-unpack_iqB = Struct(">iqB").unpack_from
 
 
 def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupDescribeRequest, int]:
@@ -142,11 +137,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
         for _ in range(groups_count):
             groups_error_message: str | None
             groups_error_code, n = unpack_hB(buf, pos)
-            if 0 < n < 0x80:
-                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
-            elif n == 0:
+            if not n:
                 groups_error_message = None
                 pos += 3
+            elif n < 0x80:
+                groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -268,29 +263,42 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                     raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs")
                                 raise ShortField("groups.topology.subtopologies.state_changelog_topics.topic_configs", n)
                             groups_topology_subtopologies_state_changelog_topics_topic_configs = []
-                            groups_topology_subtopologies_state_changelog_topics_topic_configs_count = n
-                            for _ in range(groups_topology_subtopologies_state_changelog_topics_topic_configs_count):
-                                n = buf[pos]
-                                if 0 < n < 0x80:
-                                    groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
-                                else:
-                                    n, pos = read_string_size(buf, pos)
-                                    if n == 0:
-                                        raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.key")
-                                    groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
-                                n = buf[pos]
-                                if 0 < n < 0x80:
-                                    groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                                else:
-                                    n, pos = read_string_size(buf, pos)
-                                    if n == 0:
-                                        raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.value")
-                                    groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
-                                n = buf[pos]
-                                pos += 1
-                                if n:
-                                    pos = skip_tags(buf, pos - 1)
-                                groups_topology_subtopologies_state_changelog_topics_topic_configs.append(KeyValue(groups_topology_subtopologies_state_changelog_topics_topic_configs_key, groups_topology_subtopologies_state_changelog_topics_topic_configs_value))
+                            groups_topology_subtopologies_state_changelog_topics_topic_configs_left, groups_topology_subtopologies_state_changelog_topics_topic_configs_step = n, 8
+                            while groups_topology_subtopologies_state_changelog_topics_topic_configs_left:
+                                groups_topology_subtopologies_state_changelog_topics_topic_configs_count = groups_topology_subtopologies_state_changelog_topics_topic_configs_left
+                                if groups_topology_subtopologies_state_changelog_topics_topic_configs_left >= 8 and RUNS_OF_TEXT:
+                                    run = alike(SHAPE_1, buf, pos, groups_topology_subtopologies_state_changelog_topics_topic_configs_left)
+                                    if run is not None:
+                                        pos, n, rows, absent, is_same = run
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_left -= n
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs += [KeyValue(key.decode(), value_.decode()) for key, value_ in rows]
+                                        continue
+                                    if groups_topology_subtopologies_state_changelog_topics_topic_configs_step < groups_topology_subtopologies_state_changelog_topics_topic_configs_left:
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_count = groups_topology_subtopologies_state_changelog_topics_topic_configs_step
+                                    groups_topology_subtopologies_state_changelog_topics_topic_configs_step *= 2
+                                groups_topology_subtopologies_state_changelog_topics_topic_configs_left -= groups_topology_subtopologies_state_changelog_topics_topic_configs_count
+                                for _ in range(groups_topology_subtopologies_state_changelog_topics_topic_configs_count):
+                                    n = buf[pos]
+                                    if 0 < n < 0x80:
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                                    else:
+                                        n, pos = read_string_size(buf, pos)
+                                        if n == 0:
+                                            raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.key")
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                                    n = buf[pos]
+                                    if 0 < n < 0x80:
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                                    else:
+                                        n, pos = read_string_size(buf, pos)
+                                        if n == 0:
+                                            raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.value")
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                                    n = buf[pos]
+                                    pos += 1
+                                    if n:
+                                        pos = skip_tags(buf, pos - 1)
+                                    groups_topology_subtopologies_state_changelog_topics_topic_configs.append(KeyValue(groups_topology_subtopologies_state_changelog_topics_topic_configs_key, groups_topology_subtopologies_state_changelog_topics_topic_configs_value))
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -328,29 +336,42 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                     raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs")
                                 raise ShortField("groups.topology.subtopologies.repartition_source_topics.topic_configs", n)
                             groups_topology_subtopologies_repartition_source_topics_topic_configs = []
-                            groups_topology_subtopologies_repartition_source_topics_topic_configs_count = n
-                            for _ in range(groups_topology_subtopologies_repartition_source_topics_topic_configs_count):
-                                n = buf[pos]
-                                if 0 < n < 0x80:
-                                    groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
-                                else:
-                                    n, pos = read_string_size(buf, pos)
-                                    if n == 0:
-                                        raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.key")
-                                    groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
-                                n = buf[pos]
-                                if 0 < n < 0x80:
-                                    groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                                else:
-                                    n, pos = read_string_size(buf, pos)
-                                    if n == 0:
-                                        raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.value")
-                                    groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
-                                n = buf[pos]
-                                pos += 1
-                                if n:
-                                    pos = skip_tags(buf, pos - 1)
-                                groups_topology_subtopologies_repartition_source_topics_topic_configs.append(KeyValue(groups_topology_subtopologies_repartition_source_topics_topic_configs_key, groups_topology_subtopologies_repartition_source_topics_topic_configs_value))
+                            groups_topology_subtopologies_repartition_source_topics_topic_configs_left, groups_topology_subtopologies_repartition_source_topics_topic_configs_step = n, 8
+                            while groups_topology_subtopologies_repartition_source_topics_topic_configs_left:
+                                groups_topology_subtopologies_repartition_source_topics_topic_configs_count = groups_topology_subtopologies_repartition_source_topics_topic_configs_left
+                                if groups_topology_subtopologies_repartition_source_topics_topic_configs_left >= 8 and RUNS_OF_TEXT:
+                                    run = alike(SHAPE_1, buf, pos, groups_topology_subtopologies_repartition_source_topics_topic_configs_left)
+                                    if run is not None:
+                                        pos, n, rows, absent, is_same = run
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_left -= n
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs += [KeyValue(key.decode(), value_.decode()) for key, value_ in rows]
+                                        continue
+                                    if groups_topology_subtopologies_repartition_source_topics_topic_configs_step < groups_topology_subtopologies_repartition_source_topics_topic_configs_left:
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_count = groups_topology_subtopologies_repartition_source_topics_topic_configs_step
+                                    groups_topology_subtopologies_repartition_source_topics_topic_configs_step *= 2
+                                groups_topology_subtopologies_repartition_source_topics_topic_configs_left -= groups_topology_subtopologies_repartition_source_topics_topic_configs_count
+                                for _ in range(groups_topology_subtopologies_repartition_source_topics_topic_configs_count):
+                                    n = buf[pos]
+                                    if 0 < n < 0x80:
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                                    else:
+                                        n, pos = read_string_size(buf, pos)
+                                        if n == 0:
+                                            raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.key")
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                                    n = buf[pos]
+                                    if 0 < n < 0x80:
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                                    else:
+                                        n, pos = read_string_size(buf, pos)
+                                        if n == 0:
+                                            raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.value")
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                                    n = buf[pos]
+                                    pos += 1
+                                    if n:
+                                        pos = skip_tags(buf, pos - 1)
+                                    groups_topology_subtopologies_repartition_source_topics_topic_configs.append(KeyValue(groups_topology_subtopologies_repartition_source_topics_topic_configs_key, groups_topology_subtopologies_repartition_source_topics_topic_configs_value))
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -389,21 +410,21 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
                 groups_members_instance_id: str | None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
-                if 0 < n < 0x80:
-                    groups_members_instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_instance_id = None
                     pos += 5
+                elif n < 0x80:
+                    groups_members_instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     groups_members_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
-                if 0 < n < 0x80:
-                    groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-                elif n == 0:
+                if not n:
                     groups_members_rack_id = None
                     pos += 1
+                elif n < 0x80:
+                    groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -459,29 +480,42 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         raise BadField("groups.members.client_tags")
                     raise ShortField("groups.members.client_tags", n)
                 groups_members_client_tags = []
-                groups_members_client_tags_count = n
-                for _ in range(groups_members_client_tags_count):
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        groups_members_client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("groups.members.client_tags.key")
-                        groups_members_client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        groups_members_client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("groups.members.client_tags.value")
-                        groups_members_client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
-                    n = buf[pos]
-                    pos += 1
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    groups_members_client_tags.append(KeyValue(groups_members_client_tags_key, groups_members_client_tags_value))
+                groups_members_client_tags_left, groups_members_client_tags_step = n, 8
+                while groups_members_client_tags_left:
+                    groups_members_client_tags_count = groups_members_client_tags_left
+                    if groups_members_client_tags_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_1, buf, pos, groups_members_client_tags_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            groups_members_client_tags_left -= n
+                            groups_members_client_tags += [KeyValue(key.decode(), value_.decode()) for key, value_ in rows]
+                            continue
+                        if groups_members_client_tags_step < groups_members_client_tags_left:
+                            groups_members_client_tags_count = groups_members_client_tags_step
+                        groups_members_client_tags_step *= 2
+                    groups_members_client_tags_left -= groups_members_client_tags_count
+                    for _ in range(groups_members_client_tags_count):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            groups_members_client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("groups.members.client_tags.key")
+                            groups_members_client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            groups_members_client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("groups.members.client_tags.value")
+                            groups_members_client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        groups_members_client_tags.append(KeyValue(groups_members_client_tags_key, groups_members_client_tags_value))
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -492,13 +526,24 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if n < 0:
                         raise BadField("groups.members.task_offsets")
                     raise ShortField("groups.members.task_offsets", n)
-                end = pos + n * 14
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(0) == n:
-                    groups_members_task_offsets = [TaskOffset("", partition, offset) for partition, offset in rows_xiqx(buf[pos:end])]
-                    pos = end
-                else:
-                    groups_members_task_offsets = []
-                    groups_members_task_offsets_count = n
+                groups_members_task_offsets = []
+                groups_members_task_offsets_left, groups_members_task_offsets_step = n, 8
+                while groups_members_task_offsets_left:
+                    groups_members_task_offsets_count = groups_members_task_offsets_left
+                    if groups_members_task_offsets_left >= 8:
+                        run = alike(SHAPE_2, buf, pos, groups_members_task_offsets_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            groups_members_task_offsets_left -= n
+                            if is_same:
+                                groups_members_task_offsets += [TaskOffset(absent, partition, offset) for partition, offset in rows]
+                            else:
+                                groups_members_task_offsets += [TaskOffset(subtopology_id.decode(), partition, offset) for subtopology_id, partition, offset in rows]
+                            continue
+                        if groups_members_task_offsets_step < groups_members_task_offsets_left:
+                            groups_members_task_offsets_count = groups_members_task_offsets_step
+                        groups_members_task_offsets_step *= 2
+                    groups_members_task_offsets_left -= groups_members_task_offsets_count
                     for _ in range(groups_members_task_offsets_count):
                         n = buf[pos]
                         if 0 < n < 0x80:
@@ -523,13 +568,24 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if n < 0:
                         raise BadField("groups.members.task_end_offsets")
                     raise ShortField("groups.members.task_end_offsets", n)
-                end = pos + n * 14
-                if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(0) == n:
-                    groups_members_task_end_offsets = [TaskOffset("", partition, offset) for partition, offset in rows_xiqx(buf[pos:end])]
-                    pos = end
-                else:
-                    groups_members_task_end_offsets = []
-                    groups_members_task_end_offsets_count = n
+                groups_members_task_end_offsets = []
+                groups_members_task_end_offsets_left, groups_members_task_end_offsets_step = n, 8
+                while groups_members_task_end_offsets_left:
+                    groups_members_task_end_offsets_count = groups_members_task_end_offsets_left
+                    if groups_members_task_end_offsets_left >= 8:
+                        run = alike(SHAPE_2, buf, pos, groups_members_task_end_offsets_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            groups_members_task_end_offsets_left -= n
+                            if is_same:
+                                groups_members_task_end_offsets += [TaskOffset(absent, partition, offset) for partition, offset in rows]
+                            else:
+                                groups_members_task_end_offsets += [TaskOffset(subtopology_id.decode(), partition, offset) for subtopology_id, partition, offset in rows]
+                            continue
+                        if groups_members_task_end_offsets_step < groups_members_task_end_offsets_left:
+                            groups_members_task_end_offsets_count = groups_members_task_end_offsets_step
+                        groups_members_task_end_offsets_step *= 2
+                    groups_members_task_end_offsets_left -= groups_members_task_end_offsets_count
                     for _ in range(groups_members_task_end_offsets_count):
                         n = buf[pos]
                         if 0 < n < 0x80:

@@ -8,6 +8,18 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_HB,
+    unpack_b,
+    unpack_bB,
+    unpack_iB,
+    unpack_ib,
+    unpack_ihB,
+    unpack_iiB,
+    unpack_iiiiB,
+    unpack_iqB,
+    unpack_zB,
+)
 from protocol.messages.streams_group_heartbeat import (
     CopartitionGroup,
     Endpoint,
@@ -23,6 +35,7 @@ from protocol.messages.streams_group_heartbeat import (
     TopicPartition,
     Topology,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -37,6 +50,9 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, ""))
+SHAPE_2 = Shape("iqx", 13, Field("", 0, 1, False, ""))
+SHAPE_3 = Shape("x", 1, Field("b", 1, 1, False, ""))
 pack_zx = Struct(">?x").pack
 pack_Biqx = Struct(">Biqx").pack
 pack_Hx = Struct(">Hx").pack
@@ -58,18 +74,6 @@ pack_iiiiB = Struct(">iiiiB").pack
 pack_iiiix = Struct(">iiiix").pack
 pack_iqx = Struct(">iqx").pack
 pack_ix = Struct(">ix").pack
-rows_bxx = Struct(">bxx").iter_unpack
-rows_xiqx = Struct(">xiqx").iter_unpack
-unpack_zB = Struct(">?B").unpack_from
-unpack_HB = Struct(">HB").unpack_from
-unpack_b = Struct(">b").unpack_from
-unpack_bB = Struct(">bB").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ib = Struct(">ib").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_iiiiB = Struct(">iiiiB").unpack_from
-unpack_iqB = Struct(">iqB").unpack_from
 
 
 def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupHeartbeatRequest, int]:
@@ -94,21 +98,21 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         instance_id: str | None
         member_epoch, endpoint_information_epoch, n = unpack_iiB(buf, pos)
-        if 0 < n < 0x80:
-            instance_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
-        elif n == 0:
+        if not n:
             instance_id = None
             pos += 9
+        elif n < 0x80:
+            instance_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 8)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             rack_id = None
             pos += 1
+        elif n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -213,29 +217,42 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                             raise BadField("topology.subtopologies.state_changelog_topics.topic_configs")
                         raise ShortField("topology.subtopologies.state_changelog_topics.topic_configs", n)
                     topology_subtopologies_state_changelog_topics_topic_configs = []
-                    topology_subtopologies_state_changelog_topics_topic_configs_count = n
-                    for _ in range(topology_subtopologies_state_changelog_topics_topic_configs_count):
-                        n = buf[pos]
-                        if 0 < n < 0x80:
-                            topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
-                        else:
-                            n, pos = read_string_size(buf, pos)
-                            if n == 0:
-                                raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.key")
-                            topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
-                        n = buf[pos]
-                        if 0 < n < 0x80:
-                            topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                        else:
-                            n, pos = read_string_size(buf, pos)
-                            if n == 0:
-                                raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.value")
-                            topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
-                        n = buf[pos]
-                        pos += 1
-                        if n:
-                            pos = skip_tags(buf, pos - 1)
-                        topology_subtopologies_state_changelog_topics_topic_configs.append(KeyValue(topology_subtopologies_state_changelog_topics_topic_configs_key, topology_subtopologies_state_changelog_topics_topic_configs_value))
+                    topology_subtopologies_state_changelog_topics_topic_configs_left, topology_subtopologies_state_changelog_topics_topic_configs_step = n, 8
+                    while topology_subtopologies_state_changelog_topics_topic_configs_left:
+                        topology_subtopologies_state_changelog_topics_topic_configs_count = topology_subtopologies_state_changelog_topics_topic_configs_left
+                        if topology_subtopologies_state_changelog_topics_topic_configs_left >= 8 and RUNS_OF_TEXT:
+                            run = alike(SHAPE_1, buf, pos, topology_subtopologies_state_changelog_topics_topic_configs_left)
+                            if run is not None:
+                                pos, n, rows, absent, is_same = run
+                                topology_subtopologies_state_changelog_topics_topic_configs_left -= n
+                                topology_subtopologies_state_changelog_topics_topic_configs += [KeyValue(key.decode(), value_.decode()) for key, value_ in rows]
+                                continue
+                            if topology_subtopologies_state_changelog_topics_topic_configs_step < topology_subtopologies_state_changelog_topics_topic_configs_left:
+                                topology_subtopologies_state_changelog_topics_topic_configs_count = topology_subtopologies_state_changelog_topics_topic_configs_step
+                            topology_subtopologies_state_changelog_topics_topic_configs_step *= 2
+                        topology_subtopologies_state_changelog_topics_topic_configs_left -= topology_subtopologies_state_changelog_topics_topic_configs_count
+                        for _ in range(topology_subtopologies_state_changelog_topics_topic_configs_count):
+                            n = buf[pos]
+                            if 0 < n < 0x80:
+                                topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos)
+                                if n == 0:
+                                    raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.key")
+                                topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                            n = buf[pos]
+                            if 0 < n < 0x80:
+                                topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos)
+                                if n == 0:
+                                    raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.value")
+                                topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            topology_subtopologies_state_changelog_topics_topic_configs.append(KeyValue(topology_subtopologies_state_changelog_topics_topic_configs_key, topology_subtopologies_state_changelog_topics_topic_configs_value))
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -295,29 +312,42 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                             raise BadField("topology.subtopologies.repartition_source_topics.topic_configs")
                         raise ShortField("topology.subtopologies.repartition_source_topics.topic_configs", n)
                     topology_subtopologies_repartition_source_topics_topic_configs = []
-                    topology_subtopologies_repartition_source_topics_topic_configs_count = n
-                    for _ in range(topology_subtopologies_repartition_source_topics_topic_configs_count):
-                        n = buf[pos]
-                        if 0 < n < 0x80:
-                            topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
-                        else:
-                            n, pos = read_string_size(buf, pos)
-                            if n == 0:
-                                raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.key")
-                            topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
-                        n = buf[pos]
-                        if 0 < n < 0x80:
-                            topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                        else:
-                            n, pos = read_string_size(buf, pos)
-                            if n == 0:
-                                raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.value")
-                            topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
-                        n = buf[pos]
-                        pos += 1
-                        if n:
-                            pos = skip_tags(buf, pos - 1)
-                        topology_subtopologies_repartition_source_topics_topic_configs.append(KeyValue(topology_subtopologies_repartition_source_topics_topic_configs_key, topology_subtopologies_repartition_source_topics_topic_configs_value))
+                    topology_subtopologies_repartition_source_topics_topic_configs_left, topology_subtopologies_repartition_source_topics_topic_configs_step = n, 8
+                    while topology_subtopologies_repartition_source_topics_topic_configs_left:
+                        topology_subtopologies_repartition_source_topics_topic_configs_count = topology_subtopologies_repartition_source_topics_topic_configs_left
+                        if topology_subtopologies_repartition_source_topics_topic_configs_left >= 8 and RUNS_OF_TEXT:
+                            run = alike(SHAPE_1, buf, pos, topology_subtopologies_repartition_source_topics_topic_configs_left)
+                            if run is not None:
+                                pos, n, rows, absent, is_same = run
+                                topology_subtopologies_repartition_source_topics_topic_configs_left -= n
+                                topology_subtopologies_repartition_source_topics_topic_configs += [KeyValue(key.decode(), value_.decode()) for key, value_ in rows]
+                                continue
+                            if topology_subtopologies_repartition_source_topics_topic_configs_step < topology_subtopologies_repartition_source_topics_topic_configs_left:
+                                topology_subtopologies_repartition_source_topics_topic_configs_count = topology_subtopologies_repartition_source_topics_topic_configs_step
+                            topology_subtopologies_repartition_source_topics_topic_configs_step *= 2
+                        topology_subtopologies_repartition_source_topics_topic_configs_left -= topology_subtopologies_repartition_source_topics_topic_configs_count
+                        for _ in range(topology_subtopologies_repartition_source_topics_topic_configs_count):
+                            n = buf[pos]
+                            if 0 < n < 0x80:
+                                topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos)
+                                if n == 0:
+                                    raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.key")
+                                topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                            n = buf[pos]
+                            if 0 < n < 0x80:
+                                topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                            else:
+                                n, pos = read_string_size(buf, pos)
+                                if n == 0:
+                                    raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.value")
+                                topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                            n = buf[pos]
+                            pos += 1
+                            if n:
+                                pos = skip_tags(buf, pos - 1)
+                            topology_subtopologies_repartition_source_topics_topic_configs.append(KeyValue(topology_subtopologies_repartition_source_topics_topic_configs_key, topology_subtopologies_repartition_source_topics_topic_configs_value))
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -506,11 +536,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 warmup_tasks.append(TaskIds(warmup_tasks_subtopology_id, warmup_tasks_partitions))
         process_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            process_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             process_id = None
             pos += 1
+        elif n < 0x80:
+            process_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             process_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -543,29 +573,42 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             if n * 3 > len(buf) - pos:
                 raise ShortField("client_tags", n)
             client_tags = []
-            client_tags_count = n
-            for _ in range(client_tags_count):
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("client_tags.key")
-                    client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                if 0 < n < 0x80:
-                    client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
-                else:
-                    n, pos = read_string_size(buf, pos)
-                    if n == 0:
-                        raise BadField("client_tags.value")
-                    client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
-                n = buf[pos]
-                pos += 1
-                if n:
-                    pos = skip_tags(buf, pos - 1)
-                client_tags.append(KeyValue(client_tags_key, client_tags_value))
+            client_tags_left, client_tags_step = n, 8
+            while client_tags_left:
+                client_tags_count = client_tags_left
+                if client_tags_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_1, buf, pos, client_tags_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        client_tags_left -= n
+                        client_tags += [KeyValue(key.decode(), value_.decode()) for key, value_ in rows]
+                        continue
+                    if client_tags_step < client_tags_left:
+                        client_tags_count = client_tags_step
+                    client_tags_step *= 2
+                client_tags_left -= client_tags_count
+                for _ in range(client_tags_count):
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("client_tags.key")
+                        client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    if 0 < n < 0x80:
+                        client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
+                    else:
+                        n, pos = read_string_size(buf, pos)
+                        if n == 0:
+                            raise BadField("client_tags.value")
+                        client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
+                    n = buf[pos]
+                    pos += 1
+                    if n:
+                        pos = skip_tags(buf, pos - 1)
+                    client_tags.append(KeyValue(client_tags_key, client_tags_value))
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -577,13 +620,24 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         else:
             if n * 14 > len(buf) - pos:
                 raise ShortField("task_offsets", n)
-            end = pos + n * 14
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(0) == n:
-                task_offsets = [TaskOffset("", partition, offset) for partition, offset in rows_xiqx(buf[pos:end])]
-                pos = end
-            else:
-                task_offsets = []
-                task_offsets_count = n
+            task_offsets = []
+            task_offsets_left, task_offsets_step = n, 8
+            while task_offsets_left:
+                task_offsets_count = task_offsets_left
+                if task_offsets_left >= 8:
+                    run = alike(SHAPE_2, buf, pos, task_offsets_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        task_offsets_left -= n
+                        if is_same:
+                            task_offsets += [TaskOffset(absent, partition, offset) for partition, offset in rows]
+                        else:
+                            task_offsets += [TaskOffset(subtopology_id.decode(), partition, offset) for subtopology_id, partition, offset in rows]
+                        continue
+                    if task_offsets_step < task_offsets_left:
+                        task_offsets_count = task_offsets_step
+                    task_offsets_step *= 2
+                task_offsets_left -= task_offsets_count
                 for _ in range(task_offsets_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
@@ -609,13 +663,24 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         else:
             if n * 14 > len(buf) - pos:
                 raise ShortField("task_end_offsets", n)
-            end = pos + n * 14
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 0]) == 1 and buf[pos + 0 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(0) == n:
-                task_end_offsets = [TaskOffset("", partition, offset) for partition, offset in rows_xiqx(buf[pos:end])]
-                pos = end
-            else:
-                task_end_offsets = []
-                task_end_offsets_count = n
+            task_end_offsets = []
+            task_end_offsets_left, task_end_offsets_step = n, 8
+            while task_end_offsets_left:
+                task_end_offsets_count = task_end_offsets_left
+                if task_end_offsets_left >= 8:
+                    run = alike(SHAPE_2, buf, pos, task_end_offsets_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        task_end_offsets_left -= n
+                        if is_same:
+                            task_end_offsets += [TaskOffset(absent, partition, offset) for partition, offset in rows]
+                        else:
+                            task_end_offsets += [TaskOffset(subtopology_id.decode(), partition, offset) for subtopology_id, partition, offset in rows]
+                        continue
+                    if task_end_offsets_step < task_end_offsets_left:
+                        task_end_offsets_count = task_end_offsets_step
+                    task_end_offsets_step *= 2
+                task_end_offsets_left -= task_end_offsets_count
                 for _ in range(task_end_offsets_count):
                     n = buf[pos]
                     if 0 < n < 0x80:
@@ -1025,11 +1090,11 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             error_message = None
             pos += 7
+        elif n < 0x80:
+            error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -1052,13 +1117,27 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
         else:
             if n * 3 > len(buf) - pos:
                 raise ShortField("status", n)
-            end = pos + n * 3
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 1]) == 1 and buf[pos + 1 : end : 3].count(mark) == n and buf[pos + 2 : end : 3].count(0) == n:
-                status = list(starmap(Status, rows_bxx(buf[pos:end])))
-                pos = end
-            else:
-                status = []
-                status_count = n
+            status = []
+            status_left, status_step = n, 8
+            while status_left:
+                status_count = status_left
+                if status_left >= 8 and RUNS_OF_TEXT:
+                    run = alike(SHAPE_3, buf, pos, status_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        status_left -= n
+                        if is_same and absent == "":
+                            status += starmap(Status, rows)
+                            continue
+                        if is_same:
+                            status += [Status(status_code, absent) for status_code, in rows]
+                        else:
+                            status += [Status(status_code, status_detail.decode()) for status_code, status_detail in rows]
+                        continue
+                    if status_step < status_left:
+                        status_count = status_step
+                    status_step *= 2
+                status_left -= status_count
                 for _ in range(status_count):
                     status_status_code, n = unpack_bB(buf, pos)
                     if 0 < n < 0x80:

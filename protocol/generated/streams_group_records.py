@@ -7,6 +7,18 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_HB,
+    unpack_b,
+    unpack_h,
+    unpack_i,
+    unpack_iB,
+    unpack_ihB,
+    unpack_iiB,
+    unpack_iibB,
+    unpack_iqB,
+    unpack_q,
+)
 from protocol.messages.streams_group_records import (
     CopartitionGroup,
     Endpoint,
@@ -30,6 +42,7 @@ from protocol.messages.streams_group_records import (
     TopicConfig,
     TopicInfo,
 )
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -44,6 +57,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, ""))
 pack_BBi = Struct(">BBi").pack
 pack_BBq = Struct(">BBq").pack
 pack_Hx = Struct(">Hx").pack
@@ -59,16 +73,6 @@ pack_iiB = Struct(">iiB").pack
 pack_iib = Struct(">iib").pack
 pack_iibB = Struct(">iibB").pack
 pack_iq = Struct(">iq").pack
-unpack_HB = Struct(">HB").unpack_from
-unpack_b = Struct(">b").unpack_from
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_iiB = Struct(">iiB").unpack_from
-unpack_iibB = Struct(">iibB").unpack_from
-unpack_iqB = Struct(">iqB").unpack_from
-unpack_q = Struct(">q").unpack_from
 
 
 def decode_streams_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[StreamsGroupMetadataKey, int]:
@@ -129,29 +133,42 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                         if n * 3 > len(buf) - pos:
                             raise ShortField("last_assignment_configs", n)
                         last_assignment_configs = []
-                        last_assignment_configs_count = n
-                        for _ in range(last_assignment_configs_count):
-                            n = buf[pos]
-                            if 0 < n < 0x80:
-                                last_assignment_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
-                            else:
-                                n, pos = read_string_size(buf, pos)
-                                if n == 0:
-                                    raise BadField("last_assignment_configs.key")
-                                last_assignment_configs_key = buf[pos : (pos := pos + n - 1)].decode()
-                            n = buf[pos]
-                            if 0 < n < 0x80:
-                                last_assignment_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                            else:
-                                n, pos = read_string_size(buf, pos)
-                                if n == 0:
-                                    raise BadField("last_assignment_configs.value")
-                                last_assignment_configs_value = buf[pos : (pos := pos + n - 1)].decode()
-                            n = buf[pos]
-                            pos += 1
-                            if n:
-                                pos = skip_tags(buf, pos - 1)
-                            last_assignment_configs.append(LastAssignmentConfig(last_assignment_configs_key, last_assignment_configs_value))
+                        last_assignment_configs_left, last_assignment_configs_step = n, 8
+                        while last_assignment_configs_left:
+                            last_assignment_configs_count = last_assignment_configs_left
+                            if last_assignment_configs_left >= 8 and RUNS_OF_TEXT:
+                                run = alike(SHAPE_1, buf, pos, last_assignment_configs_left)
+                                if run is not None:
+                                    pos, n, rows, absent, is_same = run
+                                    last_assignment_configs_left -= n
+                                    last_assignment_configs += [LastAssignmentConfig(key.decode(), value_.decode()) for key, value_ in rows]
+                                    continue
+                                if last_assignment_configs_step < last_assignment_configs_left:
+                                    last_assignment_configs_count = last_assignment_configs_step
+                                last_assignment_configs_step *= 2
+                            last_assignment_configs_left -= last_assignment_configs_count
+                            for _ in range(last_assignment_configs_count):
+                                n = buf[pos]
+                                if 0 < n < 0x80:
+                                    last_assignment_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                                else:
+                                    n, pos = read_string_size(buf, pos)
+                                    if n == 0:
+                                        raise BadField("last_assignment_configs.key")
+                                    last_assignment_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                                n = buf[pos]
+                                if 0 < n < 0x80:
+                                    last_assignment_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                                else:
+                                    n, pos = read_string_size(buf, pos)
+                                    if n == 0:
+                                        raise BadField("last_assignment_configs.value")
+                                    last_assignment_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                                n = buf[pos]
+                                pos += 1
+                                if n:
+                                    pos = skip_tags(buf, pos - 1)
+                                last_assignment_configs.append(LastAssignmentConfig(last_assignment_configs_key, last_assignment_configs_value))
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -247,21 +264,21 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
     try:
         instance_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             instance_id = None
             pos += 1
+        elif n < 0x80:
+            instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             rack_id = None
             pos += 1
+        elif n < 0x80:
+            rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -317,29 +334,42 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                 raise BadField("client_tags")
             raise ShortField("client_tags", n)
         client_tags = []
-        client_tags_count = n
-        for _ in range(client_tags_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("client_tags.key")
-                client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("client_tags.value")
-                client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            client_tags.append(KeyValue(client_tags_key, client_tags_value))
+        client_tags_left, client_tags_step = n, 8
+        while client_tags_left:
+            client_tags_count = client_tags_left
+            if client_tags_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, client_tags_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    client_tags_left -= n
+                    client_tags += [KeyValue(key.decode(), value_.decode()) for key, value_ in rows]
+                    continue
+                if client_tags_step < client_tags_left:
+                    client_tags_count = client_tags_step
+                client_tags_step *= 2
+            client_tags_left -= client_tags_count
+            for _ in range(client_tags_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    client_tags_key = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("client_tags.key")
+                    client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("client_tags.value")
+                    client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                client_tags.append(KeyValue(client_tags_key, client_tags_value))
         n = buf[pos]
         pos += 1
         if n:
@@ -1549,29 +1579,42 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                         raise BadField("subtopologies.state_changelog_topics.topic_configs")
                     raise ShortField("subtopologies.state_changelog_topics.topic_configs", n)
                 subtopologies_state_changelog_topics_topic_configs = []
-                subtopologies_state_changelog_topics_topic_configs_count = n
-                for _ in range(subtopologies_state_changelog_topics_topic_configs_count):
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("subtopologies.state_changelog_topics.topic_configs.key")
-                        subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("subtopologies.state_changelog_topics.topic_configs.value")
-                        subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
-                    n = buf[pos]
-                    pos += 1
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    subtopologies_state_changelog_topics_topic_configs.append(TopicConfig(subtopologies_state_changelog_topics_topic_configs_key, subtopologies_state_changelog_topics_topic_configs_value))
+                subtopologies_state_changelog_topics_topic_configs_left, subtopologies_state_changelog_topics_topic_configs_step = n, 8
+                while subtopologies_state_changelog_topics_topic_configs_left:
+                    subtopologies_state_changelog_topics_topic_configs_count = subtopologies_state_changelog_topics_topic_configs_left
+                    if subtopologies_state_changelog_topics_topic_configs_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_1, buf, pos, subtopologies_state_changelog_topics_topic_configs_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            subtopologies_state_changelog_topics_topic_configs_left -= n
+                            subtopologies_state_changelog_topics_topic_configs += [TopicConfig(key.decode(), value_.decode()) for key, value_ in rows]
+                            continue
+                        if subtopologies_state_changelog_topics_topic_configs_step < subtopologies_state_changelog_topics_topic_configs_left:
+                            subtopologies_state_changelog_topics_topic_configs_count = subtopologies_state_changelog_topics_topic_configs_step
+                        subtopologies_state_changelog_topics_topic_configs_step *= 2
+                    subtopologies_state_changelog_topics_topic_configs_left -= subtopologies_state_changelog_topics_topic_configs_count
+                    for _ in range(subtopologies_state_changelog_topics_topic_configs_count):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            subtopologies_state_changelog_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("subtopologies.state_changelog_topics.topic_configs.key")
+                            subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("subtopologies.state_changelog_topics.topic_configs.value")
+                            subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        subtopologies_state_changelog_topics_topic_configs.append(TopicConfig(subtopologies_state_changelog_topics_topic_configs_key, subtopologies_state_changelog_topics_topic_configs_value))
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1631,29 +1674,42 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                         raise BadField("subtopologies.repartition_source_topics.topic_configs")
                     raise ShortField("subtopologies.repartition_source_topics.topic_configs", n)
                 subtopologies_repartition_source_topics_topic_configs = []
-                subtopologies_repartition_source_topics_topic_configs_count = n
-                for _ in range(subtopologies_repartition_source_topics_topic_configs_count):
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("subtopologies.repartition_source_topics.topic_configs.key")
-                        subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
-                    n = buf[pos]
-                    if 0 < n < 0x80:
-                        subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
-                    else:
-                        n, pos = read_string_size(buf, pos)
-                        if n == 0:
-                            raise BadField("subtopologies.repartition_source_topics.topic_configs.value")
-                        subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
-                    n = buf[pos]
-                    pos += 1
-                    if n:
-                        pos = skip_tags(buf, pos - 1)
-                    subtopologies_repartition_source_topics_topic_configs.append(TopicConfig(subtopologies_repartition_source_topics_topic_configs_key, subtopologies_repartition_source_topics_topic_configs_value))
+                subtopologies_repartition_source_topics_topic_configs_left, subtopologies_repartition_source_topics_topic_configs_step = n, 8
+                while subtopologies_repartition_source_topics_topic_configs_left:
+                    subtopologies_repartition_source_topics_topic_configs_count = subtopologies_repartition_source_topics_topic_configs_left
+                    if subtopologies_repartition_source_topics_topic_configs_left >= 8 and RUNS_OF_TEXT:
+                        run = alike(SHAPE_1, buf, pos, subtopologies_repartition_source_topics_topic_configs_left)
+                        if run is not None:
+                            pos, n, rows, absent, is_same = run
+                            subtopologies_repartition_source_topics_topic_configs_left -= n
+                            subtopologies_repartition_source_topics_topic_configs += [TopicConfig(key.decode(), value_.decode()) for key, value_ in rows]
+                            continue
+                        if subtopologies_repartition_source_topics_topic_configs_step < subtopologies_repartition_source_topics_topic_configs_left:
+                            subtopologies_repartition_source_topics_topic_configs_count = subtopologies_repartition_source_topics_topic_configs_step
+                        subtopologies_repartition_source_topics_topic_configs_step *= 2
+                    subtopologies_repartition_source_topics_topic_configs_left -= subtopologies_repartition_source_topics_topic_configs_count
+                    for _ in range(subtopologies_repartition_source_topics_topic_configs_count):
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            subtopologies_repartition_source_topics_topic_configs_key = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("subtopologies.repartition_source_topics.topic_configs.key")
+                            subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        if 0 < n < 0x80:
+                            subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
+                        else:
+                            n, pos = read_string_size(buf, pos)
+                            if n == 0:
+                                raise BadField("subtopologies.repartition_source_topics.topic_configs.value")
+                            subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                        n = buf[pos]
+                        pos += 1
+                        if n:
+                            pos = skip_tags(buf, pos - 1)
+                        subtopologies_repartition_source_topics_topic_configs.append(TopicConfig(subtopologies_repartition_source_topics_topic_configs_key, subtopologies_repartition_source_topics_topic_configs_value))
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_hi, unpack_i, unpack_iB, unpack_ih, unpack_ihB, unpack_ihi
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -24,6 +26,8 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 4, False, b""))
+SHAPE_2 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, b""))
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
 pack_i = Struct(">i").pack
@@ -31,13 +35,6 @@ pack_iB = Struct(">iB").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihi = Struct(">ihi").pack
-unpack_h = Struct(">h").unpack_from
-unpack_hi = Struct(">hi").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ih = Struct(">ih").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ihi = Struct(">ihi").unpack_from
 
 
 def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[SyncGroupRequest, int]:
@@ -60,17 +57,30 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        assignments_count = n
-        for _ in range(assignments_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("assignments.member_id")
-            assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("assignments.assignment")
-            assignments_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-            assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
+        assignments_left, assignments_step = n, 8
+        while assignments_left:
+            assignments_count = assignments_left
+            if assignments_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, assignments_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    assignments_left -= n
+                    assignments += [SyncGroupRequestAssignment(member_id.decode(), assignment) for member_id, assignment in rows]
+                    continue
+                if assignments_step < assignments_left:
+                    assignments_count = assignments_step
+                assignments_step *= 2
+            assignments_left -= assignments_count
+            for _ in range(assignments_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("assignments.member_id")
+                assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("assignments.assignment")
+                assignments_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
         if pos > len(buf):
             raise IndexError
         return SyncGroupRequest(group_id, generation_id, member_id, None, None, None, assignments), pos
@@ -111,17 +121,30 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
                 raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        assignments_count = n
-        for _ in range(assignments_count):
-            (n,) = unpack_h(buf, pos)
-            if n < 0:
-                raise BadField("assignments.member_id")
-            assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-            (n,) = unpack_i(buf, pos)
-            if n < 0:
-                raise BadField("assignments.assignment")
-            assignments_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
-            assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
+        assignments_left, assignments_step = n, 8
+        while assignments_left:
+            assignments_count = assignments_left
+            if assignments_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, assignments_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    assignments_left -= n
+                    assignments += [SyncGroupRequestAssignment(member_id.decode(), assignment) for member_id, assignment in rows]
+                    continue
+                if assignments_step < assignments_left:
+                    assignments_count = assignments_step
+                assignments_step *= 2
+            assignments_left -= assignments_count
+            for _ in range(assignments_count):
+                (n,) = unpack_h(buf, pos)
+                if n < 0:
+                    raise BadField("assignments.member_id")
+                assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                (n,) = unpack_i(buf, pos)
+                if n < 0:
+                    raise BadField("assignments.assignment")
+                assignments_assignment = buf[pos + 4 : (pos := pos + 4 + n)]
+                assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
         if pos > len(buf):
             raise IndexError
         return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), pos
@@ -151,11 +174,11 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_instance_id = None
             pos += 1
+        elif n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -170,29 +193,42 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
                 raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        assignments_count = n
-        for _ in range(assignments_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("assignments.member_id")
-                assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                assignments_assignment = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("assignments.assignment")
-                assignments_assignment = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
+        assignments_left, assignments_step = n, 8
+        while assignments_left:
+            assignments_count = assignments_left
+            if assignments_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, assignments_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    assignments_left -= n
+                    assignments += [SyncGroupRequestAssignment(member_id.decode(), assignment) for member_id, assignment in rows]
+                    continue
+                if assignments_step < assignments_left:
+                    assignments_count = assignments_step
+                assignments_step *= 2
+            assignments_left -= assignments_count
+            for _ in range(assignments_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("assignments.member_id")
+                    assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    assignments_assignment = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("assignments.assignment")
+                    assignments_assignment = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
         n = buf[pos]
         pos += 1
         if n:
@@ -224,31 +260,31 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_instance_id = None
             pos += 1
+        elif n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_type: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             protocol_type = None
             pos += 1
+        elif n < 0x80:
+            protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             protocol_name = None
             pos += 1
+        elif n < 0x80:
+            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -263,29 +299,42 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                 raise BadField("assignments")
             raise ShortField("assignments", n)
         assignments = []
-        assignments_count = n
-        for _ in range(assignments_count):
-            n = buf[pos]
-            if 0 < n < 0x80:
-                assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
-            else:
-                n, pos = read_string_size(buf, pos)
-                if n == 0:
-                    raise BadField("assignments.member_id")
-                assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
-            n = buf[pos]
-            if 0 < n < 0x80:
-                assignments_assignment = buf[pos + 1 : (pos := pos + n)]
-            else:
-                n, pos = read_uvarint(buf, pos)
-                if n == 0:
-                    raise BadField("assignments.assignment")
-                assignments_assignment = buf[pos : (pos := pos + n - 1)]
-            n = buf[pos]
-            pos += 1
-            if n:
-                pos = skip_tags(buf, pos - 1)
-            assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
+        assignments_left, assignments_step = n, 8
+        while assignments_left:
+            assignments_count = assignments_left
+            if assignments_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_2, buf, pos, assignments_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    assignments_left -= n
+                    assignments += [SyncGroupRequestAssignment(member_id.decode(), assignment) for member_id, assignment in rows]
+                    continue
+                if assignments_step < assignments_left:
+                    assignments_count = assignments_step
+                assignments_step *= 2
+            assignments_left -= assignments_count
+            for _ in range(assignments_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    assignments_member_id = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("assignments.member_id")
+                    assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    assignments_assignment = buf[pos + 1 : (pos := pos + n)]
+                else:
+                    n, pos = read_uvarint(buf, pos)
+                    if n == 0:
+                        raise BadField("assignments.assignment")
+                    assignments_assignment = buf[pos : (pos := pos + n - 1)]
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                assignments.append(SyncGroupRequestAssignment(assignments_member_id, assignments_assignment))
         n = buf[pos]
         pos += 1
         if n:
@@ -556,21 +605,21 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
     try:
         protocol_type: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
-        if 0 < n < 0x80:
-            protocol_type = buf[pos + 7 : (pos := pos + 6 + n)].decode()
-        elif n == 0:
+        if not n:
             protocol_type = None
             pos += 7
+        elif n < 0x80:
+            protocol_type = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             protocol_name = None
             pos += 1
+        elif n < 0x80:
+            protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None

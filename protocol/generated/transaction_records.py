@@ -7,6 +7,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_h, unpack_i, unpack_q, unpack_qhibB, unpack_qhibi, unpack_qq, unpack_qqB
 from protocol.messages.transaction_records import PartitionsSchema, TransactionLogKey, TransactionLogValue
 from protocol.wire import (
     DECODE_ERRORS,
@@ -32,13 +33,6 @@ pack_qhibB = Struct(">qhibB").pack
 pack_qhibi = Struct(">qhibi").pack
 pack_qhibx = Struct(">qhibx").pack
 pack_qq = Struct(">qq").pack
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_q = Struct(">q").unpack_from
-unpack_qhibB = Struct(">qhibB").unpack_from
-unpack_qhibi = Struct(">qhibi").unpack_from
-unpack_qq = Struct(">qq").unpack_from
-unpack_qqB = Struct(">qqB").unpack_from
 
 
 def decode_transaction_log_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TransactionLogKey, int]:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from itertools import starmap
-from struct import Struct, pack, unpack_from
+from struct import Struct, pack
 from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import (
+    unpack_h,
+    unpack_i,
+    unpack_iB,
+    unpack_ihB,
+    unpack_ii,
+    unpack_iqh,
+    unpack_iqiB,
+    unpack_iqih,
+    unpack_qhi,
+    unpack_qhiB,
+)
 from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
@@ -16,6 +28,7 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -32,6 +45,9 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("", 0, Field("iq", 12, 2, True, ""))
+SHAPE_2 = Shape("", 0, Field("iqi", 16, 2, True, ""))
+SHAPE_3 = Shape("x", 1, Field("iqi", 16, 1, True, ""))
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -47,18 +63,6 @@ pack_qhi = Struct(">qhi").pack
 pack_qhiB = Struct(">qhiB").pack
 rows_ih = Struct(">ih").iter_unpack
 rows_ihx = Struct(">ihx").iter_unpack
-rows_iqixx = Struct(">iqixx").iter_unpack
-rows_iqxx = Struct(">iqxx").iter_unpack
-unpack_h = Struct(">h").unpack_from
-unpack_i = Struct(">i").unpack_from
-unpack_iB = Struct(">iB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_ii = Struct(">ii").unpack_from
-unpack_iqh = Struct(">iqh").unpack_from
-unpack_iqiB = Struct(">iqiB").unpack_from
-unpack_iqih = Struct(">iqih").unpack_from
-unpack_qhi = Struct(">qhi").unpack_from
-unpack_qhiB = Struct(">qhiB").unpack_from
 
 
 def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TxnOffsetCommitRequest, int]:
@@ -94,16 +98,27 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
                 if n < 0:
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
-            end = pos + n * 14
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 12]) in (0, 0xFF) and buf[pos + 12 : end : 14].count(mark) == n and buf[pos + 13 : end : 14].count(mark) == n:
-                if not mark:
-                    topics_partitions = list(starmap(TxnOffsetCommitRequestPartition, rows_iqxx(buf[pos:end])))
-                else:
-                    topics_partitions = [TxnOffsetCommitRequestPartition(partition_index, committed_offset, -1, None) for partition_index, committed_offset in rows_iqxx(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                topics_partitions_count = n
+            topics_partitions = []
+            topics_partitions_left, topics_partitions_step = n, 8
+            while topics_partitions_left:
+                topics_partitions_count = topics_partitions_left
+                if topics_partitions_left >= 8:
+                    run = alike(SHAPE_1, buf, pos, topics_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_partitions_left -= n
+                        if is_same and absent == "":
+                            topics_partitions += starmap(TxnOffsetCommitRequestPartition, rows)
+                            continue
+                        if is_same:
+                            topics_partitions += [TxnOffsetCommitRequestPartition(partition_index, committed_offset, -1, absent) for partition_index, committed_offset in rows]
+                        else:
+                            topics_partitions += [TxnOffsetCommitRequestPartition(partition_index, committed_offset, -1, committed_metadata.decode()) for partition_index, committed_offset, committed_metadata in rows]
+                        continue
+                    if topics_partitions_step < topics_partitions_left:
+                        topics_partitions_count = topics_partitions_step
+                    topics_partitions_step *= 2
+                topics_partitions_left -= topics_partitions_count
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
@@ -157,16 +172,27 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
                 if n < 0:
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
-            end = pos + n * 18
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) in (0, 0xFF) and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(mark) == n:
-                if not mark:
-                    topics_partitions = list(starmap(TxnOffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
-                else:
-                    topics_partitions = [TxnOffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, None) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                topics_partitions_count = n
+            topics_partitions = []
+            topics_partitions_left, topics_partitions_step = n, 8
+            while topics_partitions_left:
+                topics_partitions_count = topics_partitions_left
+                if topics_partitions_left >= 8:
+                    run = alike(SHAPE_2, buf, pos, topics_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_partitions_left -= n
+                        if is_same and absent == "":
+                            topics_partitions += starmap(TxnOffsetCommitRequestPartition, rows)
+                            continue
+                        if is_same:
+                            topics_partitions += [TxnOffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, absent) for partition_index, committed_offset, committed_leader_epoch in rows]
+                        else:
+                            topics_partitions += [TxnOffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, committed_metadata.decode()) for partition_index, committed_offset, committed_leader_epoch, committed_metadata in rows]
+                        continue
+                    if topics_partitions_step < topics_partitions_left:
+                        topics_partitions_count = topics_partitions_step
+                    topics_partitions_step *= 2
+                topics_partitions_left -= topics_partitions_count
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
@@ -214,11 +240,11 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             member_id = buf[pos : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
-        if 0 < n < 0x80:
-            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
-        elif n == 0:
+        if not n:
             group_instance_id = None
             pos += 1
+        elif n < 0x80:
+            group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
@@ -253,24 +279,35 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                 if n < 0:
                     raise BadField("topics.partitions")
                 raise ShortField("topics.partitions", n)
-            end = pos + n * 18
-            if n > 1 and end <= len(buf) and (mark := buf[pos + 16]) <= 1 and buf[pos + 16 : end : 18].count(mark) == n and buf[pos + 17 : end : 18].count(0) == n:
-                if mark:
-                    topics_partitions = list(starmap(TxnOffsetCommitRequestPartition, rows_iqixx(buf[pos:end])))
-                else:
-                    topics_partitions = [TxnOffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, None) for partition_index, committed_offset, committed_leader_epoch in rows_iqixx(buf[pos:end])]
-                pos = end
-            else:
-                topics_partitions = []
-                topics_partitions_count = n
+            topics_partitions = []
+            topics_partitions_left, topics_partitions_step = n, 8
+            while topics_partitions_left:
+                topics_partitions_count = topics_partitions_left
+                if topics_partitions_left >= 8:
+                    run = alike(SHAPE_3, buf, pos, topics_partitions_left)
+                    if run is not None:
+                        pos, n, rows, absent, is_same = run
+                        topics_partitions_left -= n
+                        if is_same and absent == "":
+                            topics_partitions += starmap(TxnOffsetCommitRequestPartition, rows)
+                            continue
+                        if is_same:
+                            topics_partitions += [TxnOffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, absent) for partition_index, committed_offset, committed_leader_epoch in rows]
+                        else:
+                            topics_partitions += [TxnOffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, committed_metadata.decode()) for partition_index, committed_offset, committed_leader_epoch, committed_metadata in rows]
+                        continue
+                    if topics_partitions_step < topics_partitions_left:
+                        topics_partitions_count = topics_partitions_step
+                    topics_partitions_step *= 2
+                topics_partitions_left -= topics_partitions_count
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqiB(buf, pos)
-                    if 0 < n < 0x80:
-                        topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
-                    elif n == 0:
+                    if not n:
                         topics_partitions_committed_metadata = None
                         pos += 17
+                    elif n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
+from protocol.generated.layouts import unpack_iB, unpack_ibB, unpack_ihB, unpack_qB, unpack_qhzB
 from protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
@@ -40,11 +41,6 @@ pack_qB = Struct(">qB").pack
 pack_qhz = Struct(">qh?").pack
 pack_qhzB = Struct(">qh?B").pack
 rows_ihx = Struct(">ihx").iter_unpack
-unpack_iB = Struct(">iB").unpack_from
-unpack_ibB = Struct(">ibB").unpack_from
-unpack_ihB = Struct(">ihB").unpack_from
-unpack_qB = Struct(">qB").unpack_from
-unpack_qhzB = Struct(">qh?B").unpack_from
 
 
 def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[WriteTxnMarkersRequest, int]:
