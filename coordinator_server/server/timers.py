@@ -66,5 +66,8 @@ class LoopTimers:
     def _run(self) -> None:
         if self._is_closed:
             return
-        self._queue.run(self._clock.now_ms())
-        self._arm()
+        try:
+            self._queue.run(self._clock.now_ms())
+        finally:
+            # A bug in one callback ends its own turn, not the time of everybody else.
+            self._arm()

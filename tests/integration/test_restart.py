@@ -109,14 +109,30 @@ def test_members_that_are_gone_expire_after_a_restart(server: Server, restart: C
 
 
 def test_a_stopped_process_evicts_nobody(server: Server) -> None:
-    """Time in which the server did not run counts against no session (SIGSTOP for longer than the session timeout)."""
+    """Time in which the server did not run counts against no session: SIGSTOP for ten of them, and then a second time."""
     members = form_group(server.address, "workers", 2, session_timeout_ms=600)
+
+    for seconds in (6, 1):
+        server.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        server.send_signal(signal.SIGCONT)
+        time.sleep(0.2)
+
+        assert [member.heartbeat() for member in members] == [ErrorCode.NONE, ErrorCode.NONE]
+
+
+def test_a_member_that_is_gone_when_a_stopped_process_goes_on_is_out_a_session_later(server: Server) -> None:
+    """And nobody else is."""
+    survivor, lost = form_group(server.address, "workers", 2, session_timeout_ms=600)
+    lost.client.close()
 
     server.send_signal(signal.SIGSTOP)
     time.sleep(1.5)
     server.send_signal(signal.SIGCONT)
 
-    assert [member.heartbeat() for member in members] == [ErrorCode.NONE, ErrorCode.NONE]
+    survivor.await_rebalance()
+    join_all([survivor])
+    assert survivor.roster == [survivor.member_id]
 
 
 def test_sigterm_ends_cleanly(server: Server) -> None:

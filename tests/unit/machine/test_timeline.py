@@ -95,6 +95,108 @@ def test_changes_that_no_snapshot_would_note_are_refused(mutate: Any) -> None:
         mutate(TimelineDict(SnapshotRegistry()))
 
 
+def test_a_set_can_be_read_as_of_each_open_snapshot() -> None:
+    registry = SnapshotRegistry()
+    names = TimelineSet[str](registry)
+    names.add("a")
+    registry.snapshot(10)
+    names.add("a")
+    names.add("b")
+    registry.snapshot(20)
+    names.discard("a")
+    names.discard("never there")
+
+    assert [names.members_at(10), names.members_at(20), set(names)] == [{"a"}, {"a", "b"}, {"b"}]
+    assert ("a" in names, "b" in names, len(names)) == (False, True, 1)
+
+
+def test_one_value_can_be_read_as_of_each_open_snapshot() -> None:
+    registry = SnapshotRegistry()
+    count = TimelineValue(registry, 1)
+    registry.snapshot(10)
+    count.set(2)
+    count.set(3)
+    registry.snapshot(20)
+    registry.snapshot(30)
+    count.set(4)
+
+    assert [count.get_at(10), count.get_at(20), count.get_at(30), count.get_at(31)] == [1, 3, 3, 4]
+
+
+def test_an_epoch_behind_every_snapshot_is_the_present() -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    count = TimelineValue(registry, 0)
+    registry.snapshot(10)
+    state["a"] = 1
+    count.set(1)
+
+    assert (state.get_at("a", 11), dict(state.items_at(11)), count.get_at(11)) == (1, {"a": 1}, 1)
+
+
+def test_state_goes_on_from_where_it_was_reverted_to() -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    registry.snapshot(10)
+    state["a"] = 1
+    registry.revert_to(10)
+    registry.snapshot(10)
+    state["a"] = 2
+    registry.snapshot(11)
+    state["a"] = 3
+
+    assert [state.get_at("a", 10), state.get_at("a", 11), state["a"]] == [None, 2, 3]
+    registry.revert_to(10)
+    assert dict(state) == {}
+
+
+def test_a_container_inside_another_is_reverted_with_it() -> None:
+    """Also one that was made, filled and dropped since the snapshot, and one that took the place of another."""
+    registry = SnapshotRegistry()
+    groups: TimelineDict[str, TimelineDict[str, int]] = TimelineDict(registry)
+    first = groups["g"] = TimelineDict(registry)
+    first["a"] = 1
+    registry.snapshot(10)
+    first["a"] = 2
+    del groups["g"]
+    groups["g"] = TimelineDict(registry)
+    groups["g"]["b"] = 3
+    groups["new"] = TimelineDict(registry)
+    groups["new"]["c"] = 4
+
+    before = groups.get_at("g", 10)
+    assert before is first
+    assert before.get_at("a", 10) == 1
+    registry.revert_to(10)
+    assert {name: dict(group) for name, group in groups.items()} == {"g": {"a": 1}}
+
+
+def test_what_is_deleted_up_to_an_epoch_cannot_be_reverted_to_any_more() -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    registry.snapshot(10)
+    state["a"] = 1
+    registry.snapshot(20)
+    state["a"] = 2
+    registry.delete_up_to(20)
+    registry.revert_to(10)
+
+    assert dict(state) == {"a": 1}
+
+
+def test_without_an_open_snapshot_nothing_is_noted() -> None:
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    state["a"] = 1
+    registry.snapshot(10)
+    registry.delete_up_to(11)
+    state["a"] = 2
+    registry.snapshot(20)
+    registry.revert_to(20)
+
+    assert dict(state) == {"a": 2}
+
+
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("set"), st.integers(0, 4), st.integers()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -128,6 +129,66 @@ def test_an_idle_server_wakes_once_a_tick(bench: Bench) -> None:
         bench.loop.turn()
 
     assert woken <= 10
+
+
+@pytest.mark.parametrize("is_rearmed", [False, True], ids=["never heard of again", "with heartbeats"])
+def test_a_tick_costs_the_same_however_many_timers_are_armed(is_rearmed: bool) -> None:
+    """The calls of functions, Python's own included, in twenty ticks: 10,000 quiet members cost what ten do."""
+    counts = []
+    for members in (10, 10_000):
+        bench = Bench()
+        for _ in range(2 if is_rearmed else 1):
+            bench.loop.run(1)
+            for member in range(members):
+                bench.schedule(f"session-{member}", 1_800_000)
+        counts.append(_calls(lambda: bench.loop.run(20 * TICK_MS)))  # noqa: B023 - called at once
+
+    assert counts[0] == counts[1]
+
+
+def test_a_quiet_pass_over_deadlines_that_moved_corrects_each_once() -> None:
+    """Heartbeats only note the new deadline. When the old ones come up, each place is corrected, and the next ticks cost nothing again."""
+    bench = Bench()
+    for member in range(1000):
+        bench.schedule(f"session-{member}", 10 * TICK_MS)
+    bench.loop.run(TICK_MS)
+    for member in range(1000):
+        bench.schedule(f"session-{member}", 10 * TICK_MS)
+    bench.loop.run(8 * TICK_MS)
+    pass_ = _calls(lambda: bench.loop.run(2 * TICK_MS))
+    after = Bench()
+    after.loop.run(TICK_MS)
+
+    assert bench.fired == []
+    assert pass_ < 30 * 1000 + 2 * _calls(lambda: after.loop.run(2 * TICK_MS))
+
+
+def test_a_callback_that_breaks_does_not_end_the_ticking(bench: Bench) -> None:
+    def break_down() -> CoordinatorResult[None]:
+        raise RuntimeError("a bug")
+
+    bench.timers.schedule("breaks", 10, break_down)
+    bench.schedule("goes on", 600)
+    with pytest.raises(RuntimeError):
+        bench.loop.run(20)
+    bench.loop.run(1000)
+
+    assert [key for key, _ in bench.fired] == ["goes on"]
+
+
+def _calls(run: Callable[[], None]) -> int:
+    count = 0
+
+    def called(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(called)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return count
 
 
 def test_closed_means_quiet(bench: Bench) -> None:
