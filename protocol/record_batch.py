@@ -450,3 +450,9 @@ class BatchBuilder:
         body = b"".join(parts)
         self._out += varint(len(body))
         self._out += body
+
+
+def empty_batch(base_offset: int, offsets: int) -> bytes:
+    """A batch without records that takes up so many offsets: what compaction leaves of one none of whose records are kept."""
+    body = _BODY.pack(0, offsets - 1, -1, -1, -1, -1, -1, 0)
+    return _PREFIX.pack(base_offset, HEADER_SIZE - _LENGTH_END, 0, MAGIC, crc32c(body)) + body

@@ -23,6 +23,7 @@ COMMANDS = {
     "compact": ("compact", "compact the log into layers"),
     "import": ("import_kafka", "take over the groups of a stopped Kafka broker"),
     "replay": ("replay", "print the state that the log holds"),
+    "log": ("log", "check a data directory, and save what is whole of a damaged one"),
     "config": ("show_config", "list all properties and their values"),
 }
 

@@ -12,6 +12,7 @@ parses as a continuation.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
 from struct import Struct as Layout
 from typing import Final, NamedTuple
@@ -204,3 +205,21 @@ def _decode_shard(data: bytes, position: int) -> tuple[ShardId, int]:
     end = start + length
     (partition,) = _PARTITION.unpack_from(data, end)
     return ShardId(data[start:end].decode(), partition), end + _PARTITION.size
+
+
+def loose_entries(data: bytes) -> Iterator[tuple[int, int, Entry]]:
+    """Generation, sequence and entry of whatever in a journal file looks like a frame, stale ones too, whether its checksum holds or not.
+
+    For who looks for batches that have checksums of their own.
+    """
+    position = data.find(_FRAME_MAGIC)
+    while 0 <= position <= len(data) - FRAME_BYTES:
+        if position % SECTOR == 0:
+            generation, sequence, length, _ = _FRAME.unpack_from(data, position + len(_FRAME_MAGIC))
+            start = position + FRAME_BYTES
+            try:
+                for entry in decode_entries(data[start : start + length]):
+                    yield generation, sequence, entry
+            except (struct.error, UnicodeDecodeError):
+                pass  # The rest of a torn frame.
+        position = data.find(_FRAME_MAGIC, position + 1)

@@ -209,13 +209,23 @@ class _Seen(NamedTuple):
 
 
 def find(storage: Storage, directory: str) -> Found:
+    """Read the journal of one loop, and make durable what was found. DamagedLog when frames that were durable are not there."""
+    found = read_journal(storage, directory)
+    # Who wrote it may have been killed before it was synced: nothing may rest on it before it is.
+    sync_dir(storage, directory)
+    for path in found.chain:
+        with closing(storage.open(path)) as file:
+            sync_file(file)
+    return found
+
+
+def read_journal(storage: Storage, directory: str) -> Found:
     """Read the journal of one loop. DamagedLog when frames that were durable are not there."""
     paths = [f"{directory}/{name}" for name in storage.list(directory) if name.endswith(SUFFIX)]
     seen = sorted((each for path in paths if (each := _read_head(storage, path))), key=lambda each: each.head.generation)
     names = [int(path[len(directory) + 1 : -len(SUFFIX)]) for path in paths]
     if not seen:
         _refuse_headless(storage, paths, -1)
-        _make_durable(storage, directory, ())
         return Found(generation=max(names, default=0), others=paths)
     newest = seen[-1].head
     chain = [each for each in seen if each.head.generation >= newest.replay_from]
@@ -225,18 +235,15 @@ def find(storage: Storage, directory: str) -> Found:
             seen[-1].path, 0, f"the journal file of generation {newest.replay_from}, on which this one rests, is missing"
         )
     entries, sequence = _read_frames(storage, chain, newest.sequence)
-    _make_durable(storage, directory, chain)
     rests_on = [each.path for each in chain]
     others = [path for path in paths if path not in rests_on]
     return Found(newest, entries, max(newest.generation, *names), sequence, rests_on, others)
 
 
-def _make_durable(storage: Storage, directory: str, chain: Iterable[_Seen]) -> None:
-    """Who wrote what was found may have been killed before it was synced: nothing may rest on it before it is."""
-    sync_dir(storage, directory)
-    for each in chain:
-        with closing(storage.open(each.path)) as file:
-            sync_file(file)
+def heads(storage: Storage, directory: str) -> list[Head]:
+    """Whatever heads are whole."""
+    paths = [f"{directory}/{name}" for name in storage.list(directory) if name.endswith(SUFFIX)]
+    return [seen.head for path in paths if (seen := _read_head(storage, path))]
 
 
 def _read_head(storage: Storage, path: str) -> _Seen | None:

@@ -52,11 +52,6 @@ def begin_meta(storage: Storage, data_dir: str, begun: str) -> None:
     replace_file(storage, f"{data_dir}/{NAME}", f"version={UNFINISHED}\nbegun={begun}\n".encode())
 
 
-def write_meta(storage: Storage, data_dir: str, meta: Meta) -> None:
-    """Give a new directory an identity."""
-    replace_file(storage, f"{data_dir}/{NAME}", _encode(meta))
-
-
 def begun_in(storage: Storage, data_dir: str) -> str | None:
     """What was begun in a directory and not finished; None for any other directory."""
     path = f"{data_dir}/{NAME}"
@@ -70,6 +65,11 @@ def read_meta(storage: Storage, data_dir: str) -> Meta:
     """The identity of a directory that has one: for tools that take it as it is."""
     path = f"{data_dir}/{NAME}"
     return _decode(path, read_file(storage, path))
+
+
+def write_meta(storage: Storage, data_dir: str, meta: Meta) -> None:
+    """Give a new directory an identity."""
+    replace_file(storage, f"{data_dir}/{NAME}", _encode(meta))
 
 
 def _encode(meta: Meta) -> bytes:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -62,7 +62,7 @@ def recover(storage: Storage, data_dir: str, share: Share | None = None) -> Reco
 
     DamagedLog when that cannot be done without losing something.
     """
-    loops = _loops(storage, data_dir) if share is None else [share.loop]
+    loops = loops_of(storage, data_dir) if share is None else [share.loop]
     journals = {loop: journal.find(storage, journal_dir(data_dir, loop)) for loop in loops}
     ends: dict[ShardId, ShardEnd] = {}
     entries: dict[ShardId, list[Entry]] = {}
@@ -73,7 +73,7 @@ def recover(storage: Storage, data_dir: str, share: Share | None = None) -> Reco
             entries.setdefault(entry.shard, []).append(entry)
     is_synced = all(found.head is None or found.head.is_synced for found in journals.values())
     shards = {}
-    for shard in sorted({*_shards(storage, data_dir), *entries, *ends}):
+    for shard in sorted({*shards_of(storage, data_dir), *entries, *ends}):
         if share is not None and not share.owns(shard):
             continue
         directory = f"{data_dir}/{shard}"
@@ -93,16 +93,16 @@ def segment_bases(storage: Storage, directory: str) -> list[int]:
     return [int(name[1]) for found in storage.list(directory) if (name := _SEGMENT_NAME.fullmatch(found))]
 
 
-def _loops(storage: Storage, data_dir: str) -> list[int]:
+def loops_of(storage: Storage, data_dir: str) -> list[int]:
+    """The loops that ever had a journal here."""
     names = (_LOOP_NAME.fullmatch(name) for name in storage.list(f"{data_dir}/{JOURNALS}"))
     return sorted(int(name[1]) for name in names if name)
 
 
-def _shards(storage: Storage, data_dir: str) -> Iterator[ShardId]:
-    for found in storage.list(data_dir):
-        name = _SHARD_NAME.fullmatch(found)
-        if name:
-            yield ShardId(name[1], int(name[2]))
+def shards_of(storage: Storage, data_dir: str) -> list[ShardId]:
+    """The shards that have a directory."""
+    names = (_SHARD_NAME.fullmatch(found) for found in storage.list(data_dir))
+    return [ShardId(name[1], int(name[2])) for name in names if name]
 
 
 def _with_layer(directory: str, state: SegmentState) -> SegmentState:

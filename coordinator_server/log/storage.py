@@ -301,6 +301,25 @@ class LocalHold:
         self.close()
 
 
+def holder(path: str) -> str | None:
+    """The process that has the lock file; None when nobody has. Nothing is changed."""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _pid_in(fd)
+    finally:
+        os.close(fd)
+    return None
+
+
+def _pid_in(fd: int) -> str:
+    return os.pread(fd, 32, 0).decode(errors="replace").strip() or "unknown"
+
+
 def _allocate(fd: int, position: int, length: int) -> bool:
     """fallocate(2) that keeps the size, which Python's os module does not have; False where it is not supported."""
     if _fallocate is None:
