@@ -11,16 +11,16 @@ Hard state (what the log can rebuild) changes only in ``replay``, of the shard o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
+from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.provenance import ANONYMOUS, Origin, Reason
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
-from protocol.record_batch import BatchBuilder
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -53,33 +53,6 @@ class Reply(Protocol[T_contra]):
     def complete(self, response: T_contra, /) -> None: ...
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None: ...
-
-
-class RecordBlock:
-    """The records of one operation in one piece, which knows a short way into the log and into the state.
-
-    Whoever iterates over it gets the records, one by one; what ``write`` and ``replay`` do must come to the same.
-    """
-
-    __slots__ = ()
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[CoordinatorRecord]:
-        raise NotImplementedError
-
-    def max_bytes(self) -> int:
-        """No less than what the records take of a batch."""
-        raise NotImplementedError
-
-    def write(self, batch: BatchBuilder, headers: bytes) -> None:
-        """Append all records to a batch; ``headers`` go to the first of them."""
-        raise NotImplementedError
-
-    def replay(self, offset: int) -> None:
-        """Apply all records to the hard state of the shard they were made by; the first of them is at ``offset``."""
-        raise NotImplementedError
 
 
 class CoordinatorResult(Struct, Generic[T], gc=False):

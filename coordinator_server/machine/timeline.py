@@ -92,9 +92,9 @@ class SnapshotRegistry:
             del self._snapshots[:keep]
             self.newest = self._snapshots[-1] if self._snapshots else None
 
-    def since(self, epoch: int) -> Iterator[_Snapshot]:
+    def since(self, epoch: int) -> list[_Snapshot]:
         """The snapshots whose epoch is at least ``epoch``, oldest first."""
-        return (snapshot for snapshot in self._snapshots if snapshot.epoch >= epoch)
+        return [snapshot for snapshot in self._snapshots if snapshot.epoch >= epoch]
 
 
 class TimelineDict(dict[K, V]):
@@ -186,10 +186,25 @@ class TimelineDict(dict[K, V]):
             else:
                 dict.__setitem__(self, key, value)
 
-    def _unsupported(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        raise TypeError("a TimelineDict changes by item assignment, put_all, del and pop only")
+    # What would pass the notes by.
 
-    clear = popitem = setdefault = update = __ior__ = _unsupported
+    def clear(self) -> NoReturn:
+        self._refuse("clear")
+
+    def popitem(self) -> NoReturn:
+        self._refuse("popitem")
+
+    def setdefault(self, *_: object) -> NoReturn:
+        self._refuse("setdefault")
+
+    def update(self, *_: object, **__: object) -> NoReturn:
+        self._refuse("update")
+
+    def __ior__(self, _: object) -> NoReturn:  # type: ignore[misc]
+        self._refuse("|=")
+
+    def _refuse(self, how: str) -> NoReturn:
+        raise TypeError(f"a TimelineDict changes by item assignment, put_all, del and pop only, not by {how}")
 
 
 class TimelineSet(Generic[K]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from coordinator_server.machine.shard import RecordBlock
+from coordinator_server.machine.block import RecordBlock
 from coordinator_server.offsets.store import OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue

@@ -19,7 +19,8 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from coordinator_server.log.store import Append, ShardId
-from coordinator_server.machine.shard import CoordinatorShard, Producer, RecordBlock, TransactionResult
+from coordinator_server.machine.block import RecordBlock
+from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
 from coordinator_server.runtime.errors import TooLarge

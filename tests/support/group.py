@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import (
     TIMER_ORIGIN,
@@ -22,7 +23,7 @@ from coordinator_server.machine.provenance import (
     read_provenance,
     request_origin,
 )
-from coordinator_server.machine.shard import CoordinatorResult, Deferred, RecordBlock, Reply, RequestContext
+from coordinator_server.machine.shard import CoordinatorResult, Deferred, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from protocol.codec import encode
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord

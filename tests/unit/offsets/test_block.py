@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator_server.machine.shard import RecordBlock
+from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.commit import commit_offsets
 from coordinator_server.offsets.store import OffsetStore

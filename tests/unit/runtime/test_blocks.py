@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coordinator_server.log.errors import Unavailable
-from coordinator_server.machine.shard import CoordinatorResult, RecordBlock
+from coordinator_server.machine.block import RecordBlock
+from coordinator_server.machine.shard import CoordinatorResult
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.record_batch import NO_HEADERS, BatchBuilder
