@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.storage import File, LocalFile, LocalStorage, Lock
+from coordinator_server.log.storage import File, InheritedLock, LocalFile, LocalStorage
 
 
 class ReadOnlyStorage(LocalStorage):
@@ -55,7 +55,7 @@ class OverlayStorage(ReadOnlyStorage):
         self._changes.pop(path, None)
         self._removed.add(path)
 
-    def lock(self, path: str, /) -> Lock:
+    def lock(self, path: str, /) -> InheritedLock:
         raise LogError(f"a start that is only tried does not lock {path}")
 
 
