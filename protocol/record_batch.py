@@ -235,7 +235,7 @@ def _read_record(  # noqa: PLR0912, PLR0915
         value, pos = _read_bytes(buf, pos, end)
     headers: tuple[tuple[str, bytes | None], ...] = ()
     if buf[pos]:
-        headers, pos = _read_headers(buf, pos, end) if with_headers else ((), end)
+        headers, pos = read_headers(buf, pos, end) if with_headers else ((), end)
     else:
         pos += 1
     if pos != end:
@@ -245,7 +245,8 @@ def _read_record(  # noqa: PLR0912, PLR0915
     return Record(header.base_offset + offset_delta, header.base_timestamp + timestamp_delta, key, value, headers), pos
 
 
-def _read_headers(buf: bytes, pos: int, end: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+def read_headers(buf: bytes, pos: int, end: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+    """The headers of a record, from their count on, and the position behind them. Raises DecodeError, or IndexError at the end of ``buf``."""
     start = pos
     count, pos = _read_varint(buf, pos)
     if not 0 <= 2 * count <= end - pos:

@@ -31,7 +31,7 @@ examples:
 
 The spark engine needs the extra: pip install 'coordinator-server[spark]'. It brings a Java for machines without one.
 """
-_EXTRA = ("pyspark", "pyarrow", "numpy", "pandas", "py4j")
+EXTRA = ("pyspark", "pyarrow", "numpy", "pandas", "py4j")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def _run(options: argparse.Namespace, todo: Sequence[ShardPlan], progress: Progr
     try:
         from coordinator_server.pipeline.spark import run_spark, session
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in _EXTRA:
+        if (error.name or "").partition(".")[0] not in EXTRA:
             raise
         raise CannotRun(
             f"the spark engine needs {error.name}: pip install 'coordinator-server[spark]', or use --engine python"

@@ -236,12 +236,12 @@ def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, changes: LastCh
 
 
 def _member(protocol_type: str | None, member: Any) -> Member:
-    assignment = _assignment(member.assignment) if protocol_type == CONSUMER else None
+    assignment = assigned_partitions(member.assignment) if protocol_type == CONSUMER else None
     who = (member.member_id, member.client_id, member.client_host)
     return Member(*who, member.session_timeout, assignment, member.group_instance_id)
 
 
-def _assignment(data: bytes) -> dict[str, list[int]] | None:
+def assigned_partitions(data: bytes) -> dict[str, list[int]] | None:
     """Partitions by topic; None for bytes that are none of the consumers' own."""
     if not data:
         return {}

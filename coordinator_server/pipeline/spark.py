@@ -1,4 +1,4 @@
-"""Compaction on Spark: no shuffle, no record through the JVM.
+"""Work on shards, spread by Spark: no shuffle, no record through the JVM. For compaction:
 
     driver   spark.range(tasks).mapInArrow(task) ───────────────────────────────► collect ─ publish by rename
     task     its shards' plans by number ─ vectorised engine ─ attempt-private directories ─ a row each: the ShardResult, or what went wrong
@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -41,7 +41,9 @@ from coordinator_server.pipeline.java import java_home
 from coordinator_server.pipeline.plan import ShardPlan, input_bytes
 from coordinator_server.pipeline.vectors import VectorEngine
 
-APP: Final = "coordinator-server compact"
+T = TypeVar("T")
+
+APP: Final = "coordinator-server"
 SCHEMA: Final = "result binary, error string"
 # Tasks hold their data in Python; the JVM only passes plans and rows.
 DRIVER_MEMORY: Final = "512m"
@@ -52,7 +54,7 @@ _JVM: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
 class ShardFailed(PipelineError):
-    """A task could not compact its shard."""
+    """A task could not do its shard."""
 
 
 @contextlib.contextmanager
@@ -77,39 +79,53 @@ def session(master: str) -> Iterator[SparkSession]:
 
 def run_spark(spark: SparkSession, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
     """All shards, the largest first."""
-    if not todo:
+    ordered = sorted(todo, key=input_bytes, reverse=True)
+    tasks = min(len(ordered), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+    hands = [ordered[number::tasks] for number in range(tasks)]
+    found = spread(spark, hands, partial(_compact, cutoff_ms), progress)
+    return [msgspec.json.decode(result, type=ShardResult) for result in found]
+
+
+def spread(
+    spark: SparkSession, hands: Sequence[Sequence[T]], work: Callable[[T], tuple[bytes, int]], progress: Progress
+) -> list[bytes]:
+    """One task per hand, which does ``work`` on each thing in it: a result, and how many records that were. Raises ShardFailed."""
+    if not hands:
         return []
     context = spark.sparkContext
-    ordered = sorted(todo, key=input_bytes, reverse=True)
-    tasks = min(len(ordered), TASKS_PER_CORE * context.defaultParallelism)
-    hands = [ordered[number::tasks] for number in range(tasks)]
     done, records = context.accumulator(0), context.accumulator(0)
 
     def count(found: int) -> None:
         done.add(1)
         records.add(found)
 
-    task = partial(_task, hands, cutoff_ms, count)
-    rows = spark.range(0, tasks, 1, tasks).mapInArrow(task, SCHEMA)
+    rows = spark.range(0, len(hands), 1, len(hands)).mapInArrow(partial(_task, hands, work, count), SCHEMA)
     collected = _collect(context, rows, lambda: progress.advance(done.value, records.value))
     failed = [row["error"] for row in collected if row["error"]]
     if failed:
         raise ShardFailed("; ".join(failed))
-    return [msgspec.json.decode(row["result"], type=ShardResult) for row in collected]
+    return [bytes(row["result"]) for row in collected]
+
+
+def _compact(cutoff_ms: int | None, plan: ShardPlan) -> tuple[bytes, int]:
+    found = compact_shard(plan, cutoff_ms, VectorEngine())
+    return msgspec.json.encode(found), found.records_in
 
 
 def _task(
-    hands: Sequence[Sequence[ShardPlan]], cutoff_ms: int | None, count: Callable[[int], None], numbers: Iterator[pa.RecordBatch]
+    hands: Sequence[Sequence[T]],
+    work: Callable[[T], tuple[bytes, int]],
+    count: Callable[[int], None],
+    numbers: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """Runs in a Python worker."""
     for batch in numbers:
-        for plan in chain.from_iterable(hands[number] for number in batch.column(0).to_pylist()):
+        for thing in chain.from_iterable(hands[number] for number in batch.column(0).to_pylist()):
             result, error = None, None
             # What is wrong with a shard is told in a row: raising would make Spark try again and bury the reason in a stack trace.
             try:
-                found = compact_shard(plan, cutoff_ms, VectorEngine())
-                result = msgspec.json.encode(found)
-                count(found.records_in)
+                result, records = work(thing)
+                count(records)
             except (PipelineError, LogError, OSError) as failure:
                 error = str(failure)
             yield pa.RecordBatch.from_arrays(

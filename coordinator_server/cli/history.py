@@ -1,0 +1,88 @@
+"""Bring the history up to date: every commit, generation, member, assignment and deletion as a row of a Parquet table.
+
+Reads what was sealed since the last run into the same directory and adds it, each record once, whatever is interrupted. Works while the
+server runs (it is asked to seal its open segments) and while it does not. DuckDB, pandas and Spark read the tables as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from coordinator_server.cli.compact import EXTRA
+from coordinator_server.cli.complaint import complain
+from coordinator_server.log.meta import read_meta
+from coordinator_server.log.storage import LocalStorage
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.progress import progress_on
+from coordinator_server.pipeline.sealed import check_data_dir, seal
+
+EPILOG = """\
+examples:
+  coordinator-server history --data-dir ./data --out ./history
+  coordinator-server history --data-dir ./data --out ./history --engine python     # no JVM, one core; the same rows
+  python -c "import duckdb; print(duckdb.sql(\\"select * from 'history/generations/**/*.parquet'\\"))"
+
+The tables and three worked queries are in docs/history.md. Needs the extra: pip install 'coordinator-server[spark]'.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables are; made when it is not there")
+    parser.add_argument(
+        "--engine", choices=("spark", "python"), default="spark", help="python is one process and needs no Java (%(default)s)"
+    )
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="any Spark master; its workers must see both (%(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Add what is new; returns the exit code."""
+    try:
+        check_data_dir(options.data_dir)
+        return _run(options)
+    except CannotRun as error:
+        return complain(error, 2)
+    except (PipelineError, OSError) as error:
+        return complain(error, 1)
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        from coordinator_server.pipeline.history import run as job
+        from coordinator_server.pipeline.history.output import open_output
+        from coordinator_server.pipeline.history.spark import on_spark
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in EXTRA:
+            raise
+        raise CannotRun(f"the history needs {error.name}: pip install 'coordinator-server[spark]'") from error
+    started_s = time.monotonic()
+    meta = read_meta(LocalStorage(), str(options.data_dir))
+    with open_output(options.out.absolute(), meta.cluster_id) as output:
+        found = job.news(options.data_dir.absolute(), seal(options.data_dir), output.positions)
+        progress = progress_on(sys.stderr)
+        if options.engine == "python" or not found:
+            result = job.write_history(found, output, job.run_here, progress, 1)
+        else:
+            with on_spark(options.master) as (runner, tasks):
+                result = job.write_history(found, output, runner, progress, tasks)
+    for gap in result.gaps:
+        lost = f"offsets {gap.from_offset} to {gap.to_offset} of {gap.shard}"
+        print(
+            f"coordinator-server: {lost}: only what compaction had kept, run this before log.history.retention", file=sys.stderr
+        )
+    print(msgspec.json.encode(result).decode() if options.json else _as_text(result.rows, time.monotonic() - started_s))
+    return 0
+
+
+def _as_text(rows: dict[str, int], seconds: float) -> str:
+    added = ", ".join(f"{count:,} {table}" for table, count in rows.items() if count)
+    return f"{added} in {seconds:.1f} s" if added else "nothing new since the last run"

@@ -1,0 +1,185 @@
+"""Commits and tombstones of offsets as columns, straight from the bytes: nearly all of any log.
+
+A record's key says where its parts are, so all group ids of a file are one pass of numpy, and so on with every column. What is not of the
+versions that are written today (value 3 and 4) is left to the reference in rows.py, record by record.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from coordinator_server.machine.provenance import read_provenance
+from coordinator_server.pipeline.columns import Bytes, Columns, Ints, slices
+from coordinator_server.pipeline.history.rows import UNKNOWN, Behind, behind, topic_id_text
+from coordinator_server.pipeline.history.tables import REASONS, SCHEMAS, TIME, WHO
+from protocol.errors import DecodeError
+from protocol.record_batch import read_headers
+
+Bools = NDArray[np.bool_]
+
+OFFSET_COMMIT: Final = 1
+PLAIN_STRINGS: Final = 3
+TAGGED: Final = 4
+# The header of the next batch lies between two records that are farther apart than this.
+_BETWEEN_RECORDS: Final = 32
+_UUID_BYTES: Final = 16
+
+
+class Operations(NamedTuple):
+    """Who was behind each row: distinct ones, and which of them it is (-1: unknown)."""
+
+    found: list[Behind]
+    which: Ints
+
+
+class _Keys(NamedTuple):
+    group_start: Ints
+    group_end: Ints
+    topic_start: Ints
+    topic_end: Ints
+
+
+class _Values(NamedTuple):
+    """Positions of the parts; ``topic_id`` is -1 where there is none."""
+
+    offset: Ints
+    metadata: Ints
+    metadata_end: Ints
+    topic_id: Ints
+
+
+def operations(columns: Columns) -> Operations:
+    """The provenance of every row: its own, or that of the last row before it in its batch that has one."""
+    data, rows = columns.data, np.arange(len(columns))
+    has_headers = data[columns.value_end] != 0
+    begins_batch = np.ones(len(columns), bool)
+    begins_batch[1:] = columns.tail_start[1:] - columns.end[:-1] > _BETWEEN_RECORDS
+    told_by = np.maximum.accumulate(np.where(has_headers, rows, -1))
+    of_batch = np.maximum.accumulate(np.where(begins_batch, rows, 0))
+    encoded = slices(data, columns.value_end[has_headers], columns.end[has_headers]).dictionary_encode()
+    found = [_behind(blob) for blob in encoded.dictionary.to_pylist()]
+    number = np.cumsum(has_headers) - 1
+    codes = encoded.indices.to_numpy()
+    index = np.full(len(columns), -1, np.int64)
+    is_told = told_by >= of_batch
+    index[is_told] = codes[number[is_told]]
+    return Operations(found, index)
+
+
+def split(columns: Columns) -> tuple[Bools, Bools, _Keys, _Values]:
+    """Which rows are commits that can be read here, which are tombstones of offsets, and where their parts are."""
+    data = columns.data
+    size = columns.key_end - columns.key_start
+    # Rows of other types are told apart first; what is read of them in passing is not looked at.
+    group_start = columns.key_start + 4
+    group_end = group_start + _int(data, _held(data, columns.key_start + 2, 2), "i2")
+    topic_start = group_end + 2
+    topic_end = topic_start + _int(data, _held(data, group_end, 2), "i2")
+    is_offset = _int(data, _held(data, columns.key_start, 2), "i2") == OFFSET_COMMIT
+    is_offset &= (size >= 12) & (group_end >= group_start) & (topic_end >= topic_start) & (topic_end + 4 == columns.key_end)
+    start = columns.value_end - np.maximum(columns.value_size, 0)
+    is_large = is_offset & (columns.value_size >= 24)
+    version = np.where(is_large, _int(data, _held(data, start, 2), "i2"), -1)
+    # Metadata: an int16 before it in version 3; a varint of one byte or two in version 4.
+    first, second = data[_held(data, start + 14)].astype(np.int64), data[_held(data, start + 15)].astype(np.int64)
+    is_long = first >= 0x80
+    compact = np.where(is_long, (first & 0x7F) | (second << 7), first) - 1
+    plain = _int(data, _held(data, start + 14, 2), "i2")
+    is_tagged = version == TAGGED
+    metadata = start + np.where(is_tagged, 15 + is_long, 16)
+    metadata_end = metadata + np.where(is_tagged, compact, plain)
+    tags = metadata_end + 8
+    is_bare = (data[_held(data, tags)] == 0) & (tags + 1 == columns.value_end)
+    has_id = (_int(data, _held(data, tags, 4), "u4") >> 8 == 0x010010) & (tags + 3 + _UUID_BYTES == columns.value_end)
+    is_sound = np.where(is_tagged, (compact >= 0) & ((second < 0x80) | ~is_long) & (is_bare | has_id), plain >= 0)
+    is_sound &= is_tagged | ((version == PLAIN_STRINGS) & (tags == columns.value_end))
+    values = _Values(start + 2, metadata, metadata_end, np.where(is_tagged & has_id, tags + 3, -1))
+    is_tombstone = is_offset & (columns.value_size == -1)
+    return is_large & is_sound, is_tombstone, _Keys(group_start, group_end, topic_start, topic_end), values
+
+
+def commits_table(shard: int, columns: Columns, rows: Bools, keys: _Keys, values: _Values, by: Operations) -> pa.Table:
+    """The ``commits`` of the chosen rows."""
+    data = columns.data
+    keys, values = _Keys(*(each[rows] for each in keys)), _Values(*(each[rows] for each in values))
+    epoch = _int(data, values.offset + 8, "i4")
+    parts = _common(shard, columns, rows, keys) | {
+        "offset": pa.array(_int(data, values.offset, "i8")),
+        "leader_epoch": pa.array(epoch.astype(np.int32), mask=epoch < 0),
+        "metadata": _text(data, values.metadata, values.metadata_end),
+        "commit_time": pa.array(_int(data, values.metadata_end, "i8")).cast(TIME),
+        "topic_id": _topic_ids(data, values.topic_id),
+    }
+    return _table("commits", parts | _who(by, rows), int(rows.sum()))
+
+
+def deletions_table(shard: int, columns: Columns, rows: Bools, keys: _Keys, by: Operations) -> pa.Table:
+    """The ``deletions`` of the chosen rows."""
+    keys = _Keys(*(each[rows] for each in keys))
+    reasons = pa.array([each.reasons for each in by.found], REASONS)
+    parts = _common(shard, columns, rows, keys) | {"reasons": reasons.take(_nullable(by.which[rows]))} | _who(by, rows)
+    return _table("deletions", parts, int(rows.sum()))
+
+
+def _table(name: str, parts: dict[str, Any], count: int) -> pa.Table:
+    schema = SCHEMAS[name]
+    return pa.table([parts.get(field.name, pa.nulls(count, field.type)) for field in schema], schema=schema)
+
+
+def _common(shard: int, columns: Columns, rows: Bools, keys: _Keys) -> dict[str, pa.Array]:
+    data = columns.data
+    return {
+        "shard": pa.array(np.full(int(rows.sum()), shard, np.int32)),
+        "log_offset": pa.array(columns.offset[rows]),
+        "time": pa.array(columns.timestamp[rows]).cast(TIME),
+        "group_id": _text(data, keys.group_start, keys.group_end),
+        "topic": _text(data, keys.topic_start, keys.topic_end),
+        "partition": pa.array(_int(data, keys.topic_end, "i4").astype(np.int32)),
+    }
+
+
+def _who(by: Operations, rows: Bools) -> dict[str, pa.Array]:
+    index = _nullable(by.which[rows])
+    return {name: pa.array([each.who[name] for each in by.found], kind).take(index) for name, kind in WHO}
+
+
+def _topic_ids(data: Bytes, at: Ints) -> pa.Array:
+    """Ids as text; they are few, so each is made once."""
+    has_id = at >= 0
+    encoded = slices(data, at[has_id], at[has_id] + _UUID_BYTES).dictionary_encode()
+    names = pa.array([topic_id_text(each) for each in encoded.dictionary.to_pylist()], pa.string())
+    index = np.full(len(at), -1, np.int64)
+    index[has_id] = encoded.indices.to_numpy()
+    return names.take(_nullable(index))
+
+
+def _nullable(index: Ints) -> pa.Array:
+    return pa.array(index, mask=index < 0)
+
+
+def _text(data: Bytes, start: Ints, end: Ints) -> pa.Array:
+    return slices(data, start, end).cast(pa.large_string()).cast(pa.string())
+
+
+def _behind(blob: bytes) -> Behind:
+    try:
+        return behind(read_provenance(read_headers(blob, 0, len(blob))[0]))
+    except (DecodeError, IndexError):
+        # Somebody else's headers. Whether the batch is whole was the checksum's to say.
+        return UNKNOWN
+
+
+def _held(data: Bytes, at: Ints, size: int = 1) -> Ints:
+    """Positions held to where ``size`` bytes can be read. What is read at a wrong one belongs to a row that is not sound."""
+    return np.clip(at, 0, len(data) - size)
+
+
+def _int(data: Bytes, at: Ints, kind: str) -> Ints:
+    """Big-endian integers at the given positions."""
+    size = int(kind[1])
+    windows = np.lib.stride_tricks.sliding_window_view(data, size)
+    return np.ascontiguousarray(windows[at]).view(f">{kind}")[:, 0].astype(np.int64)

@@ -1,0 +1,85 @@
+"""One file of a shard as tables: whole columns where the file is plain, record by record where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.pipeline.columns import Columns, Irregular, map_file, read_columns
+from coordinator_server.pipeline.history.commits import Operations, commits_table, deletions_table, operations, split
+from coordinator_server.pipeline.history.rows import UNKNOWN, Place, Rows, add_rows, rows_of_batch
+from coordinator_server.pipeline.history.tables import SCHEMAS
+from coordinator_server.pipeline.plan import Source, read_batches
+from protocol.errors import DecodeError
+from protocol.record_batch import iter_records
+
+# Columns of so many records at a time: some hundred bytes each.
+ROWS_AT_ONCE: Final = 1 << 19
+
+Tables = dict[str, pa.Table]
+
+
+def tables_of(shard: int, source: Source, before: int) -> Iterator[tuple[int, Tables]]:
+    """The records of a file from ``source.from_offset`` up to ``before``: how many, and what they say, piece by piece.
+
+    DamagedLog names the file and the position.
+    """
+    path = Path(source.path)
+    try:
+        columns = read_columns(map_file(path), int(path.stem) if source.is_dense else None, source.to_offset)
+    except Irregular:
+        yield _read_plainly(shard, source, before)
+        return
+    is_wanted = (columns.offset >= source.from_offset) & (columns.offset < before)
+    chosen = columns.take(is_wanted)
+    if not len(chosen):
+        return
+    by = operations(columns)
+    by = Operations(by.found, by.which[is_wanted])
+    for first in range(0, len(chosen), ROWS_AT_ONCE):
+        piece = slice(first, first + ROWS_AT_ONCE)
+        part = chosen.take(piece)
+        try:
+            yield len(part), _read_columns(shard, part, Operations(by.found, by.which[piece]))
+        except DecodeError as error:
+            raise DamagedLog(source.path, 0, f"a record that cannot be read: {error}") from error
+
+
+def _read_columns(shard: int, columns: Columns, by: Operations) -> Tables:
+    is_commit, is_tombstone, keys, values = split(columns)
+    rows: Rows = {name: [] for name in SCHEMAS}
+    data = columns.data
+    others = np.flatnonzero(~(is_commit | is_tombstone))
+    for row in others.tolist():
+        size, end = int(columns.value_size[row]), int(columns.value_end[row])
+        value = None if size < 0 else data[end - size : end].tobytes()
+        key = data[columns.key_start[row] : columns.key_end[row]].tobytes()
+        index = int(by.which[row])
+        place = Place(shard, int(columns.offset[row]), int(columns.timestamp[row]))
+        add_rows(place, key, value, UNKNOWN if index < 0 else by.found[index], rows)
+    tables = _as_tables(rows)
+    tables["commits"] = pa.concat_tables([commits_table(shard, columns, is_commit, keys, values, by), tables["commits"]])
+    tables["deletions"] = pa.concat_tables([deletions_table(shard, columns, is_tombstone, keys, by), tables["deletions"]])
+    return tables
+
+
+def _read_plainly(shard: int, source: Source, before: int) -> tuple[int, Tables]:
+    rows: Rows = {name: [] for name in SCHEMAS}
+    count = 0
+    for data, position, header in read_batches(source):
+        try:
+            records = [each for each in iter_records(data, position, header) if source.from_offset <= each.offset < before]
+            rows_of_batch(shard, header, records, rows)
+        except DecodeError as error:
+            raise DamagedLog(source.path, position, f"a record that cannot be read: {error}") from error
+        count += len(records)
+    return count, _as_tables(rows)
+
+
+def _as_tables(rows: Rows) -> Tables:
+    return {name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in SCHEMAS.items()}

@@ -1,0 +1,148 @@
+"""Where the tables are: a directory of Parquet files, and how far they reach.
+
+    OUT/commits/shard_group=0/day=2026-11-21/000003-0-0.parquet      run 3, hand 0, file 0
+    OUT/_runs/000003.json                                            what run 3 added, and how far each shard has come
+    OUT/_attempt-…/                                                  files of a run that is under way, or that died
+
+A run writes into an attempt of its own and then its run file, by one rename: from that moment on its files belong to the tables. They are
+renamed to their places afterwards, and by the next run if this one dies before it is through. So every record is there once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from coordinator_server.log.storage import LocalStorage, make_dir_durably
+from coordinator_server.pipeline.errors import Busy, CannotRun
+
+RUNS: Final = "_runs"
+LOCK: Final = "_lock"
+ATTEMPT: Final = "_attempt-"
+
+
+class Written(Struct, frozen=True):
+    """One Parquet file: its place below OUT, and how many rows it has."""
+
+    table: str
+    path: str
+    rows: int
+
+
+class Run(Struct, frozen=True):
+    """One run's addition. ``positions``: the offset that each shard has been read up to."""
+
+    number: int
+    cluster_id: str
+    attempt: str
+    positions: dict[str, int]
+    files: tuple[Written, ...] = ()
+
+
+class Output:
+    """The tables of one cluster; held by one run at a time."""
+
+    def __init__(self, directory: Path, cluster_id: str, last: Run) -> None:
+        self._directory = directory
+        self._last = last
+        self._cluster_id = cluster_id
+        self.attempt = directory / f"{ATTEMPT}{secrets.token_hex(8)}"
+
+    @property
+    def positions(self) -> dict[str, int]:
+        """Where to go on, by shard."""
+        return self._last.positions
+
+    @property
+    def number(self) -> int:
+        """Of the run that is under way."""
+        return self._last.number + 1
+
+    def add(self, files: Sequence[Written], positions: dict[str, int]) -> None:
+        """Make the files of the attempt part of the tables, all or none."""
+        _sync_tree(self.attempt)
+        run = Run(self.number, self._cluster_id, self.attempt.name, self.positions | positions, tuple(files))
+        _write(self._directory / RUNS / f"{run.number:06d}.json", msgspec.json.encode(run))
+        self._last = run
+        _finish(self._directory, run)
+
+
+@contextlib.contextmanager
+def open_output(directory: Path, cluster_id: str) -> Iterator[Output]:
+    """Take the directory, making it if need be, and put in order what an earlier run left. Raises Busy, CannotRun."""
+    make_dir_durably(LocalStorage(), str(directory))
+    fd = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy(f"another run writes to {directory}; wait for it to end") from None
+        (directory / RUNS).mkdir(exist_ok=True)
+        last = _last_run(directory)
+        if last is not None and last.cluster_id != cluster_id:
+            raise CannotRun(f"{directory} is the history of cluster {last.cluster_id}, not of {cluster_id}: choose another --out")
+        if last is not None:
+            _finish(directory, last)
+        for stale in directory.glob(f"{ATTEMPT}*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        output = Output(directory, cluster_id, last or Run(0, cluster_id, "", {}))
+        try:
+            yield output
+        finally:
+            shutil.rmtree(output.attempt, ignore_errors=True)
+    finally:
+        os.close(fd)
+
+
+def _last_run(directory: Path) -> Run | None:
+    runs = sorted((directory / RUNS).glob("*.json"))
+    if not runs:
+        return None
+    try:
+        return msgspec.json.decode(runs[-1].read_bytes(), type=Run)
+    except msgspec.DecodeError as error:
+        raise CannotRun(f"{runs[-1]} is damaged ({error}): put it back from a copy, or begin anew in another --out") from error
+
+
+def _finish(directory: Path, run: Run) -> None:
+    """Give every file of the run its place. Doing it again changes nothing."""
+    attempt = directory / run.attempt
+    touched: set[Path] = set()
+    for file in run.files:
+        source, target = attempt / file.path, directory / file.path
+        if source.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source.rename(target)
+            touched.update(parent for parent in target.parents if parent.is_relative_to(directory))
+    for path in sorted(touched, reverse=True):
+        LocalStorage().sync_dir(str(path))
+    if run.attempt:
+        shutil.rmtree(attempt, ignore_errors=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.rename(path)
+    LocalStorage().sync_dir(str(path.parent))
+
+
+def _sync_tree(directory: Path) -> None:
+    for path in directory.rglob("*"):
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)

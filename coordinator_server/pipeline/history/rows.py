@@ -1,0 +1,160 @@
+"""Rows out of single records: the reference, and the way for everything that is not one of the many plain commits."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from coordinator_server.group.subscription import subscribed_topics
+from coordinator_server.machine.provenance import Provenance, Reason, read_provenance
+from coordinator_server.pipeline.replay import CONSUMER, assigned_partitions
+from protocol.control_records import ABORT, COMMIT, control_type
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE
+from protocol.fields import ZERO_UUID
+from protocol.messages.group_records import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    LegacyOffsetCommitKey,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, Record
+
+Row = dict[str, Any]
+Rows = dict[str, list[Row]]
+
+OUTCOMES: Final = {COMMIT: "committed", ABORT: "aborted"}
+NOBODY: Final[Row] = dict.fromkeys(("operation", "principal", "client_id", "client_host", "by_member_id", "by_instance_id"))
+
+
+class Place(Struct, frozen=True):
+    """Where a record stands in the log, when it was appended, and the transactional producer that wrote it."""
+
+    shard: int
+    log_offset: int
+    time: int
+    producer_id: int | None = None
+
+    def row(self) -> Row:
+        return {"shard": self.shard, "log_offset": self.log_offset, "time": self.time}
+
+
+class Behind(Struct, frozen=True):
+    """Who was behind an operation, as columns, and why."""
+
+    who: Row
+    reasons: list[Row] | None
+
+
+UNKNOWN: Final = Behind(NOBODY, None)
+
+
+def behind(provenance: Provenance | None) -> Behind:
+    """Provenance as columns."""
+    if provenance is None:
+        return UNKNOWN
+    who = {
+        "operation": provenance.operation,
+        "principal": provenance.principal,
+        "client_id": provenance.client_id or None,
+        "client_host": provenance.client_host or None,
+        "by_member_id": provenance.member_id or None,
+        "by_instance_id": provenance.group_instance_id,
+    }
+    return Behind(who, [_reason(reason) for reason in provenance.reasons])
+
+
+def rows_of_batch(shard: int, header: BatchHeader, records: Iterable[Record], rows: Rows) -> None:
+    """Add what the records of a batch say. A record without provenance belongs to the operation before it in its batch."""
+    producer_id = None if header.producer_id == NO_PRODUCER_ID else header.producer_id
+    by = UNKNOWN
+    for record in records:
+        if header.is_control:
+            outcome = OUTCOMES.get(control_type(record.key))
+            if outcome is not None:
+                place = Place(shard, record.offset, record.timestamp).row()
+                ended = {"producer_id": header.producer_id, "producer_epoch": header.producer_epoch, "outcome": outcome}
+                rows["transactions"].append(place | ended)
+            continue
+        if record.headers:
+            by = behind(read_provenance(record.headers))
+        add_rows(Place(shard, record.offset, record.timestamp, producer_id), record.key, record.value, by, rows)
+
+
+def add_rows(place: Place, key: bytes | None, value: bytes | None, by: Behind, rows: Rows) -> None:
+    """Add what one record says; nothing for a type that the classic group coordinator does not write. Raises DecodeError."""
+    record = CLASSIC_GROUP_SERDE.decode(key, value)
+    match record and (record.key, record.value):
+        case (GroupMetadataKey(group=group_id), GroupMetadataValue() as metadata):
+            _add_generation(place, group_id, metadata, by, rows)
+        case (GroupMetadataKey(group=group_id), None):
+            rows["deletions"].append(place.row() | {"group_id": group_id, "reasons": by.reasons} | by.who)
+        case ((OffsetCommitKey() | LegacyOffsetCommitKey()) as position, None):
+            named = {"group_id": position.group, "topic": position.topic, "partition": position.partition}
+            rows["deletions"].append(place.row() | named | {"reasons": by.reasons} | by.who)
+        case ((OffsetCommitKey() | LegacyOffsetCommitKey()) as position, committed):
+            named = {"group_id": position.group, "topic": position.topic, "partition": position.partition}
+            rows["commits"].append(place.row() | named | _committed(committed) | {"producer_id": place.producer_id} | by.who)
+
+
+def topic_id_text(topic_id: bytes) -> str | None:
+    """As Kafka's tools print it; None for no id."""
+    return None if topic_id == ZERO_UUID else urlsafe_b64encode(topic_id).rstrip(b"=").decode()
+
+
+def _committed(value: Any) -> Row:
+    """The columns of any version of the value."""
+    is_known = isinstance(value, OffsetCommitValue)
+    return {
+        "offset": value.offset,
+        "leader_epoch": value.leader_epoch if is_known and value.leader_epoch >= 0 else None,
+        "metadata": value.metadata,
+        "commit_time": value.commit_timestamp,
+        "expire_time": value.expire_timestamp if is_known and value.expire_timestamp >= 0 else None,
+        "topic_id": topic_id_text(value.topic_id) if is_known else None,
+    }
+
+
+def _add_generation(place: Place, group_id: str, value: GroupMetadataValue, by: Behind, rows: Rows) -> None:
+    common = place.row() | {"group_id": group_id, "generation": value.generation}
+    told = {
+        "protocol_type": value.protocol_type or None,
+        "protocol": value.protocol,
+        "leader": value.leader,
+        "members": len(value.members),
+        "state_time": value.current_state_timestamp if value.current_state_timestamp >= 0 else None,
+        "reasons": by.reasons,
+    }
+    rows["generations"].append(common | told | by.who)
+    for member in value.members:
+        of_member = common | {"member_id": member.member_id}
+        of_client: Row = {
+            "group_instance_id": member.group_instance_id,
+            "client_id": member.client_id,
+            "client_host": member.client_host,
+            "session_timeout_ms": member.session_timeout,
+            "rebalance_timeout_ms": member.rebalance_timeout if member.rebalance_timeout >= 0 else None,
+            "topics": _topics(value.protocol_type, member.subscription),
+        }
+        rows["members"].append(of_member | of_client)
+        for topic, partition in _assigned(value.protocol_type, member.assignment):
+            rows["assignments"].append(of_member | {"topic": topic, "partition": partition})
+
+
+def _topics(protocol_type: str, subscription: bytes) -> list[str] | None:
+    topics = subscribed_topics([subscription]) if protocol_type == CONSUMER else None
+    return None if topics is None else sorted(topics)
+
+
+def _assigned(protocol_type: str, assignment: bytes) -> Iterator[tuple[str, int]]:
+    partitions: Mapping[str, list[int]] = (assigned_partitions(assignment) if protocol_type == CONSUMER else None) or {}
+    for topic, indexes in partitions.items():
+        for index in indexes:
+            yield topic, index
+
+
+def _reason(reason: Reason) -> Row:
+    return {"why": reason.why, "whom": reason.whom or None, "said": reason.said or None}

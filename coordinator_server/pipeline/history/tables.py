@@ -1,0 +1,92 @@
+"""The tables and their columns. What each column means is told in docs/history.md; a test holds the two together.
+
+Every row has a place in the log (``shard``, ``log_offset``) and the time it was appended (``time``). Times are UTC milliseconds. What was not
+said is null. The columns of ``WHO`` come from provenance headers: rows of one operation share them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+TIME: Final = pa.timestamp("ms", tz="UTC")
+
+_PLACE: Final = [("shard", pa.int32()), ("log_offset", pa.int64()), ("time", TIME)]
+WHO: Final = [
+    ("operation", pa.string()),
+    ("principal", pa.string()),
+    ("client_id", pa.string()),
+    ("client_host", pa.string()),
+    ("by_member_id", pa.string()),
+    ("by_instance_id", pa.string()),
+]
+REASONS: Final = pa.list_(pa.struct([("why", pa.string()), ("whom", pa.string()), ("said", pa.string())]))
+
+SCHEMAS: Final[dict[str, pa.Schema]] = {
+    "commits": pa.schema(
+        [
+            *_PLACE,
+            ("group_id", pa.string()),
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("offset", pa.int64()),
+            ("leader_epoch", pa.int32()),
+            ("metadata", pa.string()),
+            ("commit_time", TIME),
+            ("expire_time", TIME),
+            ("topic_id", pa.string()),
+            ("producer_id", pa.int64()),
+            *WHO,
+        ]
+    ),
+    "generations": pa.schema(
+        [
+            *_PLACE,
+            ("group_id", pa.string()),
+            ("generation", pa.int32()),
+            ("protocol_type", pa.string()),
+            ("protocol", pa.string()),
+            ("leader", pa.string()),
+            ("members", pa.int32()),
+            ("state_time", TIME),
+            ("reasons", REASONS),
+            *WHO,
+        ]
+    ),
+    "members": pa.schema(
+        [
+            *_PLACE,
+            ("group_id", pa.string()),
+            ("generation", pa.int32()),
+            ("member_id", pa.string()),
+            ("group_instance_id", pa.string()),
+            ("client_id", pa.string()),
+            ("client_host", pa.string()),
+            ("session_timeout_ms", pa.int32()),
+            ("rebalance_timeout_ms", pa.int32()),
+            ("topics", pa.list_(pa.string())),
+        ]
+    ),
+    "assignments": pa.schema(
+        [
+            *_PLACE,
+            ("group_id", pa.string()),
+            ("generation", pa.int32()),
+            ("member_id", pa.string()),
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+        ]
+    ),
+    "deletions": pa.schema(
+        [
+            *_PLACE,
+            ("group_id", pa.string()),
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("reasons", REASONS),
+            *WHO,
+        ]
+    ),
+    "transactions": pa.schema([*_PLACE, ("producer_id", pa.int64()), ("producer_epoch", pa.int32()), ("outcome", pa.string())]),
+}
