@@ -42,6 +42,8 @@ class ClassicGroup:
     """One group. Times of state changes are wall-clock times, for people to read."""
 
     __slots__ = (
+        "_noted",
+        "_reasons",
         "awaiting_join_count",
         "current_state_timestamp",
         "generation_id",
@@ -55,7 +57,6 @@ class ClassicGroup:
         "previous_state",
         "protocol_name",
         "protocol_type",
-        "reasons",
         "state",
         "static_members",
         "storing_generation",
@@ -88,8 +89,9 @@ class ClassicGroup:
         self.subscribed_topics: frozenset[str] | None = None
         # The generation whose assignments are on their way to the log.
         self.storing_generation = NO_GENERATION
-        # Why the next generation will not be the one that the log has: why the rebalance began, then who went meanwhile.
-        self.reasons: list[Reason] = []
+        # Why the next generation is not the one before: why the rebalance began, then who went meanwhile. In the order of being noted.
+        self._reasons: dict[int, Reason] = {}
+        self._noted = 0
         self.join_key: Hashable = ("join", group_id)
         self.sync_key: Hashable = ("sync", group_id)
 
@@ -237,8 +239,18 @@ class ClassicGroup:
 
     def note(self, reason: Reason) -> None:
         """The next generation's record is to tell this. The first ones tell enough of a crowd."""
-        if len(self.reasons) < MAX_REASONS:
-            self.reasons.append(reason)
+        if len(self._reasons) < MAX_REASONS:
+            self._noted += 1
+            self._reasons[self._noted] = reason
+
+    def take_reasons(self) -> dict[int, Reason]:
+        """The reasons that a generation's record tells; they come back with ``take_back`` if the log does not take it."""
+        taken, self._reasons = self._reasons, {}
+        return taken
+
+    def take_back(self, reasons: dict[int, Reason]) -> None:
+        """A record that told these was not written: the next one tells them first."""
+        self._reasons = dict(sorted((reasons | self._reasons).items()))
 
     def transition_to(self, state: ClassicGroupState, wall_ms: int) -> None:
         """Change state; only along the arrows of ``state.py``."""

@@ -100,18 +100,21 @@ def complete_join_phase(groups: Groups, group: ClassicGroup) -> Result:
 def generation_record(
     group: ClassicGroup, assignments: Mapping[str, bytes], on_append: Callable[[ErrorCode | None], None] | None
 ) -> Result:
-    """The group's new generation, and why there is one. What was told is forgotten once the log has it."""
-    told = list(group.reasons)
+    """The group's new generation, and why there is one."""
+    told = group.take_reasons()
     record = group_metadata_record(group, assignments)
-    return CoordinatorResult(DEFERRED, [record], partial(_generation_told, group, told, on_append), reasons=told)
+    on_outcome = partial(_generation_told, group, told, on_append)
+    return CoordinatorResult(DEFERRED, [record], on_outcome, reasons=list(told.values()))
 
 
 def _generation_told(
-    group: ClassicGroup, told: list[Reason], on_append: Callable[[ErrorCode | None], None] | None, error: ErrorCode | None
+    group: ClassicGroup,
+    told: dict[int, Reason],
+    on_append: Callable[[ErrorCode | None], None] | None,
+    error: ErrorCode | None,
 ) -> None:
-    if error is None:
-        # Another generation may be on its way that tells the same, and what has come up since stays.
-        group.reasons = [reason for reason in group.reasons if all(reason is not each for each in told)]
+    if error is not None:
+        group.take_back(told)
     if on_append is not None:
         on_append(error)
 

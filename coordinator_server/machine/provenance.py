@@ -19,6 +19,7 @@ What depends on the connection and the API version alone is encoded once, as an 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final
@@ -32,6 +33,8 @@ TIMER: Final = "timer"
 SERVER: Final = "server"
 ANONYMOUS: Final = "User:ANONYMOUS"
 LONGEST_SAID: Final = 255
+
+_REQUEST: Final = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
 
 
 class Why(StrEnum):
@@ -128,12 +131,12 @@ def read_provenance(headers: Headers) -> Provenance | None:
         return None
     texts = [(name, (content or b"").decode(errors="replace")) for name, content in headers]
     known = dict(reversed(texts))
-    api_key, _, version = known[FORMAT].partition("/")
-    is_request = api_key.isdecimal() and version.isdecimal()
+    request = _REQUEST.fullmatch(known[FORMAT])
+    api_key, api_version = (int(request[1]), int(request[2])) if request is not None else (-1, -1)
     return Provenance(
         known[FORMAT],
-        int(api_key) if is_request else -1,
-        int(version) if is_request else -1,
+        api_key,
+        api_version,
         known.get("by", ANONYMOUS),
         known.get("client", ""),
         known.get("host", ""),

@@ -6,6 +6,7 @@
 - an answered SyncGroup carries exactly what that generation's record says, now and later
 - an acknowledged commit is durable
 - a successful JoinGroup tells the present generation; nobody is kept longer than its session
+- every generation says who wrote it down, and why there is one
 - every request is answered in the end, and groups whose members fall silent become empty
 """
 
@@ -22,7 +23,9 @@ from coordinator_server.group import expiry
 from coordinator_server.group.classic_group import ClassicGroup
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.machine.provenance import Provenance
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest
@@ -68,7 +71,7 @@ class GroupMachine(RuleBasedStateMachine):
 
     @initialize(delay_ms=st.sampled_from([0, 3000]), max_size=st.sampled_from([100, 3]))
     def start(self, delay_ms: int, max_size: int) -> None:
-        self.log = GroupLog(Config(group_initial_rebalance_delay_ms=delay_ms, group_max_size=max_size))
+        self.log = GroupLog(Config(group_initial_rebalance_delay_ms=delay_ms, group_max_size=max_size), self._written)
         self.log.is_holding = True
         names = enumerate("ABCDEF")
         self.actors = [Actor(name, GROUPS[i == 5], "static" if i in {3, 4} else None) for i, name in names]
@@ -274,6 +277,11 @@ class GroupMachine(RuleBasedStateMachine):
 
     def _send(self, operation: Operation, request: Any, version: int, actor: Actor, on_answer: Any = None) -> None:
         self.replies.append(self.log.run(operation, request, version=version, client_id=actor.name, on_answer=on_answer))
+
+    def _written(self, offset: int, record: CoordinatorRecord, provenance: Provenance | None) -> None:
+        if isinstance(record.value, GroupMetadataValue):
+            assert provenance is not None
+            assert provenance.reasons, "a generation that nobody asked for"
 
     def _joined(self, actor: Actor, response: JoinGroupResponse) -> None:
         if response.error_code in {ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED}:

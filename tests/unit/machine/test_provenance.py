@@ -110,6 +110,21 @@ def test_headers_of_others_say_nothing(headers: Headers) -> None:
     assert read_provenance(headers) is None
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["op1", "by", "why", "whom", "said", "instance", "other"]),
+            st.none() | st.binary(max_size=8) | st.sampled_from([b"8/9", b"9" * 5000 + b"/1", "\u0663/\u0664".encode()]),
+        )
+    )
+)
+def test_any_headers_are_read_or_passed_over(headers: Headers) -> None:
+    """Nothing that stands in a log makes a reader stumble."""
+    found = read_provenance(headers)
+
+    assert (found is not None) == (bool(headers) and headers[0][0] == "op1")
+
+
 def test_what_a_later_version_adds_is_passed_over() -> None:
     """Other names, other reasons, values that are no text, names without a value."""
     headers = (
