@@ -192,6 +192,11 @@ class _Check:
                 path, position = (error.path, error.position) if isinstance(error, DamagedLog) else (directory, 0)
                 self._damaged(path, position, error.why if isinstance(error, DamagedLog) else str(error), "journal")
                 return journal.Found()
+            for path, position in found.mended:
+                self._note(
+                    path,
+                    f"a bit of the frame at byte {position} is not what it was; which one follows from its checksum, and it is put right",
+                )
             for path in (*found.chain, *found.others):
                 self._read(path)
             for entry in found.entries:
@@ -261,18 +266,17 @@ class _Check:
                 data = self._read(path)
                 self._last(shard, path, data, base, durable)
                 continue
-            end = self._sealed(shard, path, base, kind)
+            end = self._sealed(shard, path, base, following, kind)
             if end not in (following, _DAMAGED):
                 size = self.storage.size(path)
                 self._damaged(path, size, f"offsets {end} to {following} after it are missing", kind)
             if self.storage.exists(marks_path(path)) and read_marks(self.storage, path) is None:
                 self._note(marks_path(path), "not the marks of the segment beside it: they are made anew when they are needed")
 
-    def _sealed(self, shard: ShardId, path: str, base: int, kind: str) -> int:
+    def _sealed(self, shard: ShardId, path: str, base: int, following: int, kind: str) -> int:
         """The offset that its last batch ends at; _DAMAGED when that is damaged."""
         end = base
-        data = self._read(path)
-        for found in walk(data, base):
+        for found in walk(self._read(path), base, following):
             if isinstance(found, Bad):
                 end = _DAMAGED
                 self._damaged(path, found.position, found.why, kind)

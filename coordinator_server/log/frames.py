@@ -21,7 +21,9 @@ from crc32c import crc32c
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.rot import MOST_BYTES, start_of, without_flip
 from coordinator_server.log.store import ShardId
+from coordinator_server.log.walk import Whole, walk
 
 SECTOR: Final = 512
 WINDOW_BYTES: Final = 1 << 18
@@ -34,6 +36,7 @@ _NAME: Final = Layout(">H")
 _END: Final = Layout(">qqq")
 _FRAME: Final = Layout(">QQII")  # after the magic
 _CHECKED: Final = Layout(">QQI")
+_LENGTH_CRC: Final = Layout(">II")
 _GENERATION: Final = Layout(">Q")
 _PARTITION: Final = Layout(">i")
 _ENTRY: Final = Layout(">qI")
@@ -132,10 +135,16 @@ class FrameReader:
         self._seed = seed
         self._window = b""
         self._window_start = 0
+        self.mended: list[int] = []
 
     def contents(self, sequence: int) -> Iterator[tuple[int, bytes]]:
-        """Sequence and content of each frame. DamagedLog when the frames end before one that is whole: only the last can be torn."""
-        while frame := self._frame_at(self.position):
+        """Sequence and content of each frame. DamagedLog when the frames end before one that is whole: only the last can be torn.
+
+        A last frame that is not right may be torn, and then nobody was told that it is durable, or rotten, and then somebody was. A frame
+        of which a single bit is wrong was whole once, and is put right; its batches have checksums of their own, which must hold then.
+        More damage than that to the last frame, before its batches are in their segments, cannot be told from a write that was cut short.
+        """
+        while frame := self._frame_at(self.position) or self._mended(self.position, sequence):
             yield frame
             sequence = frame[0] + 1
             self.position = aligned(self.position + FRAME_BYTES + len(frame[1]))
@@ -153,6 +162,27 @@ class FrameReader:
         if len(content) < length or crc32c(content, crc32c(prefix[4 : 4 + _CHECKED.size], self._seed)) != crc:
             return None
         return sequence, content
+
+    def _mended(self, position: int, sequence: int) -> tuple[int, bytes] | None:
+        """The frame ``sequence``, if all that is wrong with it is one bit: then it was whole, and has rotted. See ``contents``."""
+        raw = self._bytes(position, FRAME_BYTES)
+        sure = _FRAME_MAGIC + _GENERATION.pack(self._head.generation) + _GENERATION.pack(sequence)
+        if not self._head.is_synced or len(raw) < FRAME_BYTES:
+            return None
+        wrong = (int.from_bytes(raw[: len(sure)], "big") ^ int.from_bytes(sure, "big")).bit_count()
+        if wrong > 1:
+            return None
+        stated, crc = _LENGTH_CRC.unpack_from(raw, len(sure))
+        for length in (stated, *(stated ^ 1 << bit for bit in range(32))) if wrong == 0 else (stated,):
+            content = self._bytes(position + FRAME_BYTES, length)
+            found = crc32c(content, crc32c(_CHECKED.pack(self._head.generation, sequence, length), self._seed)) ^ crc
+            if len(content) < length or (found and length != stated):
+                continue
+            whole = content if found.bit_count() <= 1 - wrong else None if wrong else without_flip(content, found)
+            if whole is not None and _holds_whole_batches(whole):
+                self.mended.append(position)
+                return sequence, whole
+        return None
 
     def _refuse_later_frames(self, sequence: int) -> None:
         needle = _FRAME_MAGIC + _GENERATION.pack(self._head.generation)
@@ -199,6 +229,13 @@ def decode_entries(content: bytes) -> Iterator[Entry]:
         yield Entry(shard, offset, content[start:position])
 
 
+def _holds_whole_batches(content: bytes) -> bool:
+    try:
+        return all(isinstance(found, Whole) for entry in decode_entries(content) for found in walk(entry.data, entry.offset))
+    except (struct.error, UnicodeDecodeError):
+        return False
+
+
 def _decode_shard(data: bytes, position: int) -> tuple[ShardId, int]:
     (length,) = _NAME.unpack_from(data, position)
     start = position + _NAME.size
@@ -207,19 +244,27 @@ def _decode_shard(data: bytes, position: int) -> tuple[ShardId, int]:
     return ShardId(data[start:end].decode(), partition), end + _PARTITION.size
 
 
-def loose_entries(data: bytes) -> Iterator[tuple[int, int, Entry]]:
-    """Generation, sequence and entry of whatever in a journal file looks like a frame, stale ones too, whether its checksum holds or not.
+class LooseFrame(NamedTuple):
+    """A frame that was found without its head."""
 
-    For who looks for batches that have checksums of their own.
+    generation: int
+    sequence: int
+    content: bytes
+
+
+def loose_frames(data: bytes) -> list[LooseFrame]:
+    """The whole frames in a journal file, also of earlier uses of it, whose heads are gone.
+
+    What their checksums started from is not known then; but what the checksums of two frames of a generation both started from is it.
     """
+    found: dict[tuple[int, int], list[LooseFrame]] = {}
     position = data.find(_FRAME_MAGIC)
     while 0 <= position <= len(data) - FRAME_BYTES:
-        if position % SECTOR == 0:
-            generation, sequence, length, _ = _FRAME.unpack_from(data, position + len(_FRAME_MAGIC))
-            start = position + FRAME_BYTES
-            try:
-                for entry in decode_entries(data[start : start + length]):
-                    yield generation, sequence, entry
-            except (struct.error, UnicodeDecodeError):
-                pass  # The rest of a torn frame.
+        start = position + FRAME_BYTES
+        generation, sequence, length, crc = _FRAME.unpack_from(data, position + len(_FRAME_MAGIC))
+        if position % SECTOR == 0 and length <= min(len(data) - start, MOST_BYTES):
+            content = data[start : start + length]
+            seed = start_of(_CHECKED.pack(generation, sequence, length) + content, crc)
+            found.setdefault((generation, seed), []).append(LooseFrame(generation, sequence, content))
         position = data.find(_FRAME_MAGIC, position + 1)
+    return [frame for frames in found.values() if len(frames) > 1 for frame in frames]

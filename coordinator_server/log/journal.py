@@ -199,6 +199,7 @@ class Found(Struct):
     sequence: int = 0  # of the next frame
     chain: list[str] = []  # the files that the newest head rests on
     others: list[str] = []
+    mended: list[tuple[str, int]] = []  # where frames had a rotten bit
 
 
 class _Seen(NamedTuple):
@@ -234,10 +235,10 @@ def read_journal(storage: Storage, directory: str) -> Found:
         raise DamagedLog(
             seen[-1].path, 0, f"the journal file of generation {newest.replay_from}, on which this one rests, is missing"
         )
-    entries, sequence = _read_frames(storage, chain, newest.sequence)
+    entries, sequence, mended = _read_frames(storage, chain, newest.sequence)
     rests_on = [each.path for each in chain]
     others = [path for path in paths if path not in rests_on]
-    return Found(newest, entries, max(newest.generation, *names), sequence, rests_on, others)
+    return Found(newest, entries, max(newest.generation, *names), sequence, rests_on, others, mended)
 
 
 def heads(storage: Storage, directory: str) -> list[Head]:
@@ -252,8 +253,9 @@ def _read_head(storage: Storage, path: str) -> _Seen | None:
     return _Seen(path, *decoded) if decoded else None
 
 
-def _read_frames(storage: Storage, chain: Sequence[_Seen], sequence: int) -> tuple[list[Entry], int]:
+def _read_frames(storage: Storage, chain: Sequence[_Seen], sequence: int) -> tuple[list[Entry], int, list[tuple[str, int]]]:
     entries: list[Entry] = []
+    mended: list[tuple[str, int]] = []
     end = (chain[0].path, chain[0].start)
     for each in chain:
         with closing(storage.open(each.path)) as file:
@@ -261,12 +263,13 @@ def _read_frames(storage: Storage, chain: Sequence[_Seen], sequence: int) -> tup
             for found, content in reader.contents(sequence):
                 if found != sequence:
                     if not chain[0].head.is_synced:
-                        return entries, found  # log.flush = os: what comes after a hole was never promised
+                        return entries, found, mended  # log.flush = os: what comes after a hole was never promised
                     raise DamagedLog(*end, f"frame {sequence} is missing: the next one found is {found}, in {each.path}")
                 entries += decode_entries(content)
                 sequence += 1
                 end = (each.path, reader.position)
-    return entries, sequence
+            mended += [(each.path, position) for position in reader.mended]
+    return entries, sequence, mended
 
 
 def _refuse_headless(storage: Storage, paths: Iterable[str], newest: int) -> None:

@@ -131,7 +131,7 @@ def open_layer(shard_dir: Path, to_offset: int) -> Layer:
     path = layer_path(shard_dir, to_offset)
     try:
         manifest = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise DamagedLog(str(path / MANIFEST), 0, f"not a layer's manifest: {error}") from error
     stated = (manifest.format, manifest.shard, manifest.from_offset, manifest.to_offset)
     if stated != (FORMAT, shard_dir.name, 0, to_offset):

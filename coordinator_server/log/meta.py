@@ -1,13 +1,15 @@
 """``meta.properties``: what a data directory is, made once and checked at every start.
 
 Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory. A directory that is still being filled from
-elsewhere has version 0 and says what was begun: no server starts on it, of this version or another.
+elsewhere has version 0 and says what was begun: no server starts on it, of this version or another. The last line is a CRC-32C of the
+ones before it, so that a rotten bit is no other cluster; who writes the file by hand leaves it out.
 """
 
 from __future__ import annotations
 
 import base64
 
+from crc32c import crc32c
 from msgspec import Struct
 
 from coordinator_server.log.errors import LogError
@@ -16,6 +18,8 @@ from coordinator_server.log.storage import Storage, read_file, replace_file
 FORMAT = 1
 UNFINISHED = 0
 NAME = "meta.properties"
+_KEYS = {"version", "cluster.id", "node.id", "offsets.topic.num.partitions"}
+_CHECKSUM = "checksum"
 
 
 class Meta(Struct, frozen=True):
@@ -79,7 +83,8 @@ def _encode(meta: Meta) -> bytes:
         f"node.id={meta.node_id}",
         f"offsets.topic.num.partitions={meta.offsets_topic_num_partitions}",
     )
-    return "".join(f"{line}\n" for line in lines).encode()
+    text = "".join(f"{line}\n" for line in lines)
+    return f"{text}{_CHECKSUM}={crc32c(text.encode()):08x}\n".encode()
 
 
 def _decode(path: str, data: bytes) -> Meta:
@@ -94,11 +99,16 @@ def _decode(path: str, data: bytes) -> Meta:
             raise LogError(
                 f"{path} has format version {version}, this server knows version {FORMAT} only: use the server that wrote it"
             )
+        if found.keys() - _KEYS:
+            raise ValueError(f"unknown: {', '.join(sorted(found.keys() - _KEYS))}")
         return Meta(found["cluster.id"], int(found["node.id"]), int(found["offsets.topic.num.partitions"]))
     except (KeyError, ValueError) as error:
         raise LogError(f"{path} cannot be read ({error}): restore it, it names what the directory holds") from error
 
 
 def _parse(data: bytes) -> dict[str, str]:
-    lines = (line.strip() for line in data.decode().splitlines())
+    text, mark, checksum = data.decode().partition(f"{_CHECKSUM}=")
+    if mark and int(checksum, 16) != crc32c(text.encode()):
+        raise ValueError("its checksum is not what its last line says")
+    lines = (line.strip() for line in text.splitlines())
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))

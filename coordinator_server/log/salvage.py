@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,8 +22,8 @@ from msgspec import Struct
 
 from coordinator_server.log.check import is_served
 from coordinator_server.log.errors import DamagedLog, LogError
-from coordinator_server.log.frames import Entry, ShardEnd, loose_entries
-from coordinator_server.log.journal import heads
+from coordinator_server.log.frames import Entry, ShardEnd, decode_entries, loose_frames
+from coordinator_server.log.journal import heads, read_journal
 from coordinator_server.log.layers import Layer, layer_offsets, open_layer
 from coordinator_server.log.local import SEGMENT_BYTES
 from coordinator_server.log.meta import read_meta, write_meta
@@ -32,7 +32,7 @@ from coordinator_server.log.recovery import journal_dir, loops_of, segment_bases
 from coordinator_server.log.segments import segment_path
 from coordinator_server.log.storage import File, LocalStorage, Storage, read_file, write_all
 from coordinator_server.log.store import ShardId
-from coordinator_server.log.walk import Bad, mended, walk
+from coordinator_server.log.walk import Bad, Whole, mended, walk
 from protocol.record_batch import empty_batch
 
 _MOST_OFFSETS: Final = 1 << 30
@@ -107,16 +107,20 @@ def _fill(written: _Target, shard: ShardId, upto: int, report: Salvaged | None =
 
 
 def _journals(storage: Storage, data_dir: str) -> tuple[dict[ShardId, ShardEnd], dict[ShardId, dict[int, _Piece]]]:
-    """How far the heads say that each shard is durable, and by offset the newest whole batch there is in any frame."""
+    """How far the heads say that each shard is durable, and by offset the newest batch that there is in any whole frame."""
     ends: dict[ShardId, ShardEnd] = {}
     found: list[tuple[int, int, Entry]] = []
+    newest = 1 << 64
     for loop in loops_of(storage, data_dir):
         directory = journal_dir(data_dir, loop)
         for head in heads(storage, directory):
             for end in head.ends:
                 ends[end.shard] = max(end, ends.get(end.shard, end), key=lambda each: (each.offset, each.segment))
         for name in storage.list(directory):
-            found += loose_entries(read_file(storage, f"{directory}/{name}"))
+            frames = loose_frames(read_file(storage, f"{directory}/{name}"))
+            found += [(frame.generation, frame.sequence, entry) for frame in frames for entry in decode_entries(frame.content)]
+        with suppress(DamagedLog):
+            found += [(newest, 0, entry) for entry in read_journal(storage, directory).entries]
     batches: dict[ShardId, dict[int, _Piece]] = {}
     for _, _, entry in sorted(found, key=lambda each: each[:2]):
         for batch in walk(entry.data, entry.offset):
@@ -179,8 +183,17 @@ class _Source:
             self._open = None
 
     def _of_segments(self) -> Iterator[_Piece]:
-        for base in segment_bases(self._storage, self._directory):
-            yield from self._of_file(segment_path(self._directory, base), base, has_gaps=False)
+        bases = segment_bases(self._storage, self._directory)
+        for base, limit in zip(bases, [*bases[1:], None], strict=True):
+            path = segment_path(self._directory, base)
+            data = read_file(self._storage, path)
+            for found in walk(data, base, limit):
+                whole = mended(data, found) if isinstance(found, Bad) else found
+                if whole is not None and isinstance(found, Bad):
+                    self._report.mended.append((path, found.position))
+                    yield _Piece(whole.header.base_offset, whole.header.next_offset, whole.data)
+                elif whole is not None:
+                    yield _in_file(path, whole)
 
     def _layers(self) -> tuple[list[Layer], list[Layer]]:
         """Whole ones and others whose manifest can be read, the oldest first."""
@@ -201,20 +214,14 @@ class _Source:
     def _of_layer(self, layer: Layer) -> Iterator[_Piece]:
         end = 0
         for path in layer.files():
-            for piece in self._of_file(str(path), end, has_gaps=True):
-                end = piece.end
-                yield piece
+            for found in walk(read_file(self._storage, str(path)), end, has_gaps=True):
+                if isinstance(found, Whole) and found.header.next_offset <= layer.to_offset:
+                    end = found.header.next_offset
+                    yield _in_file(str(path), found)
 
-    def _of_file(self, path: str, offset: int, *, has_gaps: bool) -> Iterator[_Piece]:
-        data = read_file(self._storage, path)
-        for found in walk(data, offset, has_gaps=has_gaps):
-            batch = found if not isinstance(found, Bad) or has_gaps else mended(data, found)
-            if isinstance(found, Bad) and batch is not None and not isinstance(batch, Bad):
-                self._report.mended.append((path, found.position))
-                yield _Piece(batch.header.base_offset, batch.header.next_offset, batch.data)
-            elif batch is not None and not isinstance(batch, Bad):
-                header = batch.header
-                yield _Piece(header.base_offset, header.next_offset, b"", path, batch.position, header.size)
+
+def _in_file(path: str, batch: Whole) -> _Piece:
+    return _Piece(batch.header.base_offset, batch.header.next_offset, b"", path, batch.position, batch.header.size)
 
 
 def _reaches(pieces: Iterable[_Piece], begin: int, end: int) -> bool:

@@ -10,6 +10,7 @@ from protocol.record_batch import HEADER_SIZE, BatchHeader, read_header, verify
 
 _MAGIC_AT: Final = 16
 _MAGIC: Final = b"\2"
+_LAST_DELTA_AT: Final = 23
 _MOST_OFFSETS: Final = 1 << 31
 
 
@@ -31,13 +32,17 @@ class Bad(NamedTuple):
     is_tail: bool
 
 
-def walk(data: bytes, offset: int, *, has_gaps: bool = False) -> Iterator[Whole | Bad]:
-    """What is in ``data``, which begins at ``offset``; with ``has_gaps`` a batch may begin later than the one before it ends."""
+def walk(data: bytes, offset: int, limit: int | None = None, *, has_gaps: bool = False) -> Iterator[Whole | Bad]:
+    """What is in ``data``, which begins at ``offset``, and ends at ``limit`` where that is known.
+
+    With ``has_gaps`` a batch may begin later than the one before it ends. No checksum covers a batch's offset: after damage it is believed
+    when its neighbours agree.
+    """
     position = 0
     while position < len(data):
         whole, why = _try(data, position, offset, has_gaps=has_gaps)
         if whole is None:
-            following = _next_whole(data, position + 1, offset)
+            following = _next_whole(data, position, offset, limit, has_gaps=has_gaps)
             end = len(data) if following is None else following.position
             yield Bad(position, end, offset, why, following is None)
             if following is None:
@@ -59,9 +64,9 @@ def _try(data: bytes, position: int, offset: int, *, has_gaps: bool) -> tuple[Wh
     return Whole(position, header, data[position : position + header.size]), ""
 
 
-def _next_whole(data: bytes, position: int, offset: int) -> Whole | None:
-    """The first whole batch from ``position`` on that may belong to this log."""
-    magic = data.find(_MAGIC, position + _MAGIC_AT)
+def _next_whole(data: bytes, damaged: int, offset: int, limit: int | None, *, has_gaps: bool) -> Whole | None:
+    """The first whole batch behind the one that is ``damaged``."""
+    magic = data.find(_MAGIC, damaged + 1 + _MAGIC_AT)
     while magic >= 0:
         at = magic - _MAGIC_AT
         if len(data) - at < HEADER_SIZE:
@@ -70,11 +75,21 @@ def _next_whole(data: bytes, position: int, offset: int) -> Whole | None:
             header = read_header(data, at)
             if offset <= header.base_offset < offset + _MOST_OFFSETS and header.size <= len(data) - at:
                 verify(data, at, header)
-                return Whole(at, header, data[at : at + header.size])
+                whole = Whole(at, header, data[at : at + header.size])
+                if has_gaps or _is_agreed(data, damaged, offset, whole, limit):
+                    return whole
         except DecodeError:
             pass
         magic = data.find(_MAGIC, magic + 1)
     return None
+
+
+def _is_agreed(data: bytes, damaged: int, offset: int, whole: Whole, limit: int | None) -> bool:
+    """Whether what is before a batch, or behind it, says the same of where it begins."""
+    end = whole.position + whole.header.size
+    behind = limit if end == len(data) else int.from_bytes(data[end : end + 8], "big")
+    last_delta = int.from_bytes(data[damaged + _LAST_DELTA_AT : damaged + _LAST_DELTA_AT + 4], "big")
+    return whole.header.next_offset == behind or whole.header.base_offset == offset + last_delta + 1
 
 
 def mended(data: bytes, bad: Bad) -> Whole | None:

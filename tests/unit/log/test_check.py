@@ -115,9 +115,20 @@ def test_a_damaged_frame_before_others(data: Path) -> None:
     """The journal's file, and where in it the frame begins."""
     path = next(path for path in data.rglob("*.journal") if b"jFrm" in path.read_bytes())
     position = path.read_bytes().find(b"jFrm")
-    flip(path, position + 40)
+    flip(path, position + 40, position + 41)
 
     assert kinds(check(str(data)))[0] == (path.name, position, "journal")
+
+
+def test_a_bit_of_a_frame_is_put_right(data: Path) -> None:
+    """Its checksum tells which it is: that is worth a note."""
+    path = next(path for path in data.rglob("*.journal") if b"jFrm" in path.read_bytes())
+    flip(path, path.read_bytes().find(b"jFrm") + 40)
+    report = check(str(data))
+
+    assert report.damage == []
+    assert [note.path for note in report.notes] == [str(path)]
+    assert read(data) == [expected(each) for each in SHARDS]
 
 
 def test_damage_that_only_a_start_finds(data: Path) -> None:

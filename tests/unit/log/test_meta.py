@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from coordinator_server.log.errors import LogError
@@ -31,7 +33,26 @@ def test_keys_are_kafkas(disk: SimulatedDisk) -> None:
     meta = open_meta(disk, "/data", node_id=1, offsets_topic_num_partitions=50)
 
     expected = f"version=1\ncluster.id={meta.cluster_id}\nnode.id=1\noffsets.topic.num.partitions=50\n"
-    assert disk.content(PATH).decode() == expected
+    assert disk.content(PATH).decode().startswith(expected)
+
+
+def test_a_file_written_by_hand(disk: SimulatedDisk) -> None:
+    """Nobody computes a checksum in an editor."""
+    disk.put(PATH, b"# restored\nversion=1\ncluster.id=x\nnode.id=1\noffsets.topic.num.partitions=50\n")
+
+    assert open_meta(disk, "/data", node_id=1, offsets_topic_num_partitions=50).cluster_id == "x"
+
+
+def test_every_rotten_bit_is_refused_or_harmless(disk: SimulatedDisk) -> None:
+    """A directory is never taken for another one."""
+    meta = open_meta(disk, "/data", node_id=1, offsets_topic_num_partitions=50)
+    content = disk.content(PATH)
+    for bit in range(len(content) * 8):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        disk.put(PATH, bytes(flipped))
+        with suppress(LogError):
+            assert open_meta(disk, "/data", node_id=1, offsets_topic_num_partitions=50) == meta
 
 
 @pytest.mark.parametrize(
@@ -55,7 +76,7 @@ def test_another_format_is_refused(disk: SimulatedDisk) -> None:
         open_meta(disk, "/data", node_id=1, offsets_topic_num_partitions=50)
 
 
-@pytest.mark.parametrize("content", [b"", b"version=1\n", b"version=x\n", b"\xff\xfe", b"cluster.id=x\n"])
+@pytest.mark.parametrize("content", [b"", b"version=1\n", b"version=x\n", b"version=1\nnode=1\n", b"\xff\xfe", b"cluster.id=x\n"])
 def test_a_file_that_cannot_be_read_is_refused(disk: SimulatedDisk, content: bytes) -> None:
     """Making a new identity over old data would hide the damage."""
     disk.put(PATH, content)
