@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -422,6 +423,37 @@ def test_a_loop_that_keeps_dying_ends_the_server(pair: Server) -> None:
     assert pair.wait() == 1
     assert len(starts) == 6
     assert '"action": "the server ends"' in pair.log()
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace makes the disk fail")
+def test_a_loop_whose_disk_fails_ends_the_server(pair: Server) -> None:
+    """A sync that failed says that nothing is known of what was written: no answer, no other start, one exit code that is not 0."""
+    group, pids = group_at(1, 2), pair.loop_pids()
+    words = [
+        "strace",
+        "-f",
+        "-qq",
+        "-o",
+        os.devnull,
+        "-e",
+        "trace=fdatasync",
+        "-e",
+        "inject=fdatasync:error=EIO",
+        "-p",
+        str(pids[1]),
+    ]
+    with Client(pair.addresses[1]) as client, subprocess.Popen(words) as strace:
+        try:
+            eventually(lambda: b"TracerPid:\t0" not in Path(f"/proc/{pids[1]}/status").read_bytes())
+            with pytest.raises(ConnectionError):
+                commit_alone(client, group, "orders", {0: 1})
+        finally:
+            strace.terminate()
+
+    assert pair.wait() == 1
+    assert not [pid for pid in pids if is_alive(pid)]
+    assert '"event": "log-failed", "loop": 1' in pair.log()
+    assert pair.log().count('"event": "loop-started"') == 2
 
 
 def is_alive(pid: int) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import structlog
 
@@ -45,12 +44,12 @@ class TailServer:
         self._catalog = catalog
         self._has_provenance = has_provenance
         self._server: asyncio.Server | None = None
-        self._sessions: set[_Session] = set()
+        self._sessions: set[Session] = set()
 
     async def start(self) -> None:
         """Listen."""
         with place_for_socket(self._path) as path:
-            self._server = await asyncio.get_running_loop().create_unix_server(self._session, path)
+            self._server = await asyncio.get_running_loop().create_unix_server(self._accept, path)
 
     async def stop(self) -> None:
         """Hang up on everybody and remove the socket."""
@@ -60,20 +59,33 @@ class TailServer:
                 session.drop()
             self._path.unlink(missing_ok=True)
 
-    def _session(self) -> Link[FromFollower]:
-        session = _Session(self._catalog, self._sessions.discard, has_provenance=self._has_provenance)
+    def _accept(self) -> Link[FromFollower]:
+        session = Session(self._catalog, has_provenance=self._has_provenance)
+        link: Link[FromFollower] = Link(FromFollower, session.received, partial(self._lost, session))
+        session.link = link
         self._sessions.add(session)
-        return session.link
+        return link
+
+    def _lost(self, session: Session) -> None:
+        session.gone()
+        self._sessions.discard(session)
 
 
-class _Session:
-    """Another loop, at loop 0."""
+class _Sender(Protocol):
+    """What a session needs of a link."""
 
-    def __init__(self, catalog: OwnCatalog, lost: Callable[[_Session], None], *, has_provenance: bool) -> None:
+    def send(self, message: object, /) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Session:
+    """Another loop, at loop 0: the Follower that its catalog knows."""
+
+    def __init__(self, catalog: OwnCatalog, *, has_provenance: bool) -> None:
         self.loop = -1
-        self.link: Link[FromFollower] = Link(FromFollower, self._received, self._gone)
+        self.link: _Sender
         self._catalog = catalog
-        self._lost = lost
         self._has_provenance = has_provenance
 
     def publish(self, batch: bytes, next_offset: int, /) -> None:
@@ -84,7 +96,8 @@ class _Session:
         """Hang up."""
         self.link.close()
 
-    def _received(self, message: FromFollower) -> None:
+    def received(self, message: FromFollower) -> None:
+        """Something that the loop sent."""
         match message:
             case Attach(loop=loop, next_offset=next_offset):
                 self.loop = loop
@@ -95,6 +108,10 @@ class _Session:
                 self._catalog.acknowledge(self, next_offset)
             case Submit():
                 self._submit(message)
+
+    def gone(self) -> None:
+        """The loop is dead, or was dropped."""
+        self._catalog.detach(self)
 
     def _submit(self, asked: Submit) -> None:
         who = (asked.api_key, asked.api_version, asked.client_id, asked.client_host, asked.principal)
@@ -111,10 +128,6 @@ class _Session:
 
     def _refuse(self, asked_id: int, error: ErrorCode, message: str | None) -> None:
         self.link.send(Answer(asked_id, None, error, message))
-
-    def _gone(self) -> None:
-        self._catalog.detach(self)
-        self._lost(self)
 
 
 class TailClient:

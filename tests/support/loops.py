@@ -1,0 +1,162 @@
+"""The catalogs of several loops in one thread: loop 0's runtime on a log in memory, and messages that wait until a test delivers them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from itertools import count
+from typing import Any
+
+from coordinator_server.catalog.shard import TOPIC, CatalogShard
+from coordinator_server.config import Config
+from coordinator_server.log.store import ShardId
+from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
+from coordinator_server.runtime.timers import ShardTimers, TimerQueue
+from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
+from coordinator_server.server.cluster.followed import FollowedCatalog
+from coordinator_server.server.cluster.messages import Records
+from coordinator_server.server.cluster.operations import CREATE_TOPICS
+from coordinator_server.server.cluster.tail import Session
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from protocol.record_batch import read_header
+from tests.support.clock import ManualClock
+from tests.support.runtime import MemoryStore, Outcome
+
+CONTEXT = RequestContext("client", "10.0.0.1", 19, 7)
+
+
+class OffsetStore(MemoryStore):
+    """A log in memory that is read from an offset on; every submit is durable at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_instant = True
+
+    def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
+        return (batch for batch in self.logs.get(shard, []) if read_header(batch).next_offset > from_offset)
+
+
+class Wire:
+    """What one end has sent and the other has not got yet. ``cut`` is a death of either."""
+
+    def __init__(self) -> None:
+        self.to_owner: deque[Any] = deque()
+        self.to_follower: deque[Any] = deque()
+        self.is_cut = False
+
+    def send(self, message: object) -> None:
+        self.to_follower.append(message)
+
+    def close(self) -> None:
+        self.is_cut = True
+
+
+class Loops:
+    """Loop 0 and as many followers as a test connects. ``store`` outlives ``restart``."""
+
+    def __init__(self) -> None:
+        self.store = OffsetStore()
+        self.clock = ManualClock()
+        self.later: list[tuple[float, Callable[[], None]]] = []
+        self.wires: dict[int, Wire] = {}
+        self.sessions: dict[int, Session] = {}
+        self.followers: dict[int, FollowedCatalog] = {}
+        self.diverged: list[str] = []
+        self._ids = count(1)
+        self.owner = self.restart()
+
+    def restart(self, expected: Collection[int] = ()) -> OwnCatalog:
+        """Loop 0 begins anew on its log; nobody is connected."""
+        soon: deque[Callable[[], None]] = deque()
+        timers = TimerQueue()
+        flusher = Flusher(self.store, soon.append, lambda _failure: None)
+        services = LoopServices(self.store, flusher, timers, self.clock, soon.append)
+        runtime = CoordinatorRuntime(TOPIC, CLUSTER_METADATA_SERDE, self._build, services, max_batch_bytes=1 << 20)
+        runtime.load(PARTITION, 1)
+        self._soon = soon
+        self._run()
+        self.owner = OwnCatalog(runtime, self.store, self._call_later, expected)
+        return self.owner
+
+    def follower(self, loop: int) -> FollowedCatalog:
+        """A loop that has not connected yet."""
+        timers = ShardTimers(TimerQueue(), self.clock, lambda _operation: None)
+        shard = self._build(partition=PARTITION, registry=SnapshotRegistry(), timer=timers)
+        made = FollowedCatalog(loop, shard, CLUSTER_METADATA_SERDE, self._call_later, self.diverged.append)
+        self.followers[loop] = made
+        return made
+
+    def connect(self, loop: int) -> FollowedCatalog:
+        """Connect a loop, and deliver nothing yet."""
+        follower = self.followers.get(loop) or self.follower(loop)
+        wire = self.wires[loop] = Wire()
+        self.sessions[loop] = Session(self.owner, has_provenance=False)
+        self.sessions[loop].link = wire
+        follower.connected(wire.to_owner.append)
+        return follower
+
+    def attach(self, *loops: int) -> list[FollowedCatalog]:
+        """Connect loops and let them catch up."""
+        followers = [self.connect(loop) for loop in loops]
+        self.deliver()
+        return followers
+
+    def cut(self, loop: int) -> None:
+        """The connection ends; what was under way is lost."""
+        del self.wires[loop]
+        self.sessions.pop(loop).gone()
+        self.followers[loop].disconnected()
+
+    def deliver(self, *but: int) -> None:
+        """Let messages arrive until there are none left; loops in ``but`` hear nothing, and say nothing."""
+        self._run()
+        while any(self._deliver_some(loop) for loop in list(self.wires) if loop not in but):
+            self._run()
+
+    def batches_under_way(self, loop: int) -> int:
+        return sum(isinstance(message, Records) for message in self.wires[loop].to_follower)
+
+    def create(self, at: int, *names: str) -> Outcome:
+        """CreateTopics through a loop."""
+        outcome = Outcome()
+        catalog = self.owner if at == 0 else self.followers[at]
+        request = CreateTopicsRequest(topics=[CreatableTopic(name, 1, -1) for name in names])
+        catalog.write(CREATE_TOPICS, CONTEXT, request, outcome)
+        self._run()
+        return outcome
+
+    def pass_time(self, seconds: float) -> None:
+        """What was to be done later than that is not due yet."""
+        due = [call for delay, call in self.later if delay <= seconds]
+        self.later = [(delay - seconds, call) for delay, call in self.later if delay > seconds]
+        for call in due:
+            call()
+
+    def _deliver_some(self, loop: int) -> bool:
+        wire = self.wires[loop]
+        if wire.is_cut:
+            self.cut(loop)
+            return True
+        if wire.to_owner:
+            self.sessions[loop].received(wire.to_owner.popleft())
+            return True
+        if wire.to_follower:
+            self.followers[loop].received(wire.to_follower.popleft())
+            return True
+        return False
+
+    def _run(self) -> None:
+        while self._soon:
+            self._soon.popleft()()
+
+    def _call_later(self, delay: float, call: Callable[[], None]) -> None:
+        self.later.append((delay, call))
+
+    def _build(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> CatalogShard:
+        return CatalogShard(
+            config=Config(), registry=registry, timer=timer, new_topic_id=lambda: next(self._ids).to_bytes(16, "big")
+        )

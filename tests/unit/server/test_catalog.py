@@ -1,0 +1,224 @@
+"""One catalog for all loops: what is forwarded, what is known when, and who waits for whom."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator_server.server.cluster.catalog import PATIENCE_S
+from coordinator_server.server.cluster.followed import ANSWER_S
+from protocol.error_codes import ErrorCode
+from tests.support.loops import Loops
+
+
+@pytest.fixture
+def loops() -> Loops:
+    return Loops()
+
+
+def is_current(loops: Loops, loop: int) -> bool:
+    return loops.followers[loop].is_current
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_change_is_answered_when_all_loops_know_it(loops: Loops, at: int) -> None:
+    """Wherever it was asked for; the slowest loop decides."""
+    loops.attach(1, 2)
+    outcome = loops.create(at, "orders")
+
+    loops.deliver(3 - at if at else 2)
+    assert outcome.answers == 0
+    loops.deliver()
+
+    assert [result.error_code for result in outcome.response.topics] == [ErrorCode.NONE]
+    made = loops.owner.topic("orders")
+    assert made is not None
+    assert [follower.topic("orders") for follower in loops.followers.values()] == [made, made]
+
+
+def test_alone_nobody_is_waited_for(loops: Loops) -> None:
+    """One loop answers when its log is durable."""
+    assert loops.create(0, "orders").is_answered
+
+
+def test_a_loop_that_dies_is_not_waited_for(loops: Loops) -> None:
+    """Its connection ends with it, and the answer leaves."""
+    loops.attach(1, 2)
+    outcome = loops.create(1, "orders")
+    loops.deliver(2)
+    assert outcome.answers == 0
+
+    loops.cut(2)
+    loops.deliver()
+
+    assert outcome.is_answered
+
+
+def test_a_loop_that_is_stuck_is_left_behind(loops: Loops) -> None:
+    """It keeps an answer waiting for so long and no longer; the next one does not wait at all. It knows that it is behind."""
+    loops.attach(1, 2)
+    outcome = loops.create(0, "orders")
+    loops.deliver(1)
+    loops.pass_time(PATIENCE_S / 2)
+    assert outcome.answers == 0
+
+    loops.pass_time(PATIENCE_S)
+
+    assert outcome.is_answered
+    assert loops.create(2, "bills").answers == 0
+    loops.deliver(1)
+    assert loops.owner.topic("bills") is not None
+    loops.deliver()
+    assert not is_current(loops, 1)
+    loops.attach(1)
+    assert is_current(loops, 1)
+    assert loops.followers[1].topic("bills") == loops.owner.topic("bills")
+
+
+def test_patience_is_not_lost_with_who_answered_in_time(loops: Loops) -> None:
+    """The timer of an answer that left does not drop anybody."""
+    loops.attach(1)
+    loops.create(0, "orders")
+    loops.deliver()
+    second = loops.create(0, "bills")
+
+    loops.pass_time(PATIENCE_S / 2)
+    loops.deliver()
+    loops.pass_time(PATIENCE_S)
+
+    assert second.is_answered
+    assert is_current(loops, 1)
+
+
+def test_a_loop_is_current_when_it_has_caught_up(loops: Loops) -> None:
+    """Not when it has connected: it may serve once it knows all that was answered before."""
+    for number in range(3):
+        loops.create(0, f"topic-{number}")
+    follower = loops.connect(1)
+    assert not is_current(loops, 1)
+
+    loops.deliver()
+
+    assert is_current(loops, 1)
+    assert [topic.name for topic in follower.all_topics()] == ["topic-0", "topic-1", "topic-2"]
+
+
+def test_a_loop_that_comes_back_gets_what_it_missed_and_no_more(loops: Loops) -> None:
+    """It goes on where it was."""
+    loops.attach(1)
+    loops.create(0, "before")
+    loops.deliver()
+    loops.cut(1)
+    loops.create(0, "missed")
+
+    loops.connect(1)
+    loops.sessions[1].received(loops.wires[1].to_owner.popleft())
+
+    assert loops.batches_under_way(1) == 1
+    loops.deliver()
+    assert [topic.name for topic in loops.followers[1].all_topics()] == ["before", "missed"]
+
+
+def test_what_was_made_while_a_loop_attaches_reaches_it_once(loops: Loops) -> None:
+    """Between its request and its first acknowledgement."""
+    loops.create(0, "before")
+    loops.connect(1)
+    loops.sessions[1].received(loops.wires[1].to_owner.popleft())
+    outcome = loops.create(0, "meanwhile")
+    assert outcome.answers == 0
+
+    loops.deliver()
+
+    assert outcome.is_answered
+    assert [topic.name for topic in loops.followers[1].all_topics()] == ["before", "meanwhile"]
+
+
+def test_without_loop_0_a_change_is_refused_at_once(loops: Loops) -> None:
+    """NOT_CONTROLLER: clients look for the controller and ask again. What is known stays known."""
+    loops.create(0, "orders")
+    [follower] = loops.attach(1)
+    loops.cut(1)
+
+    outcome = loops.create(1, "bills")
+
+    assert outcome.error == ErrorCode.NOT_CONTROLLER
+    assert follower.topic("orders") is not None
+    assert not is_current(loops, 1)
+
+
+def test_what_loop_0_took_with_it_may_be_done(loops: Loops) -> None:
+    """REQUEST_TIMED_OUT, once: the change was under way when it died."""
+    loops.attach(1)
+    outcome = loops.create(1, "orders")
+
+    loops.cut(1)
+
+    assert (outcome.error, outcome.answers) == (ErrorCode.REQUEST_TIMED_OUT, 1)
+
+
+def test_a_silent_loop_0_is_not_waited_for_longer_than_clients_wait(loops: Loops) -> None:
+    """It may be stopped; its late answer goes nowhere."""
+    loops.attach(1)
+    outcome = loops.create(1, "orders")
+
+    loops.pass_time(ANSWER_S)
+    loops.deliver()
+
+    assert (outcome.error, outcome.answers) == (ErrorCode.REQUEST_TIMED_OUT, 1)
+    assert loops.followers[1].topic("orders") is not None
+
+
+def test_a_new_loop_0_waits_for_those_that_serve(loops: Loops) -> None:
+    """They have not found it yet, and must not deny what it answers for."""
+    loops.attach(1, 2)
+    loops.cut(1)
+    loops.cut(2)
+    loops.restart(expected=(1, 2))
+    outcome = loops.create(0, "orders")
+    loops.attach(1)
+    assert outcome.answers == 0
+
+    loops.attach(2)
+
+    assert outcome.is_answered
+
+
+def test_but_not_for_ever(loops: Loops) -> None:
+    """One of them may have died, too."""
+    loops.restart(expected=(1,))
+    outcome = loops.create(0, "orders")
+
+    loops.pass_time(PATIENCE_S)
+
+    assert outcome.is_answered
+    assert loops.create(0, "bills").is_answered
+
+
+def test_a_loop_that_knows_more_than_loop_0_must_not_go_on(loops: Loops) -> None:
+    """Only what was durable is published: so one of the two has the wrong log."""
+    loops.create(0, "orders")
+    loops.attach(1)
+    loops.cut(1)
+    loops.store.logs.clear()
+    loops.store.ends.clear()
+    loops.restart()
+
+    loops.attach(1)
+
+    assert len(loops.diverged) == 1
+    assert not is_current(loops, 1)
+
+
+def test_errors_come_back_as_they_are(loops: Loops) -> None:
+    """Per topic, with their words."""
+    loops.attach(1)
+    loops.create(0, "orders")
+    loops.deliver()
+
+    here, there = loops.create(0, "orders"), loops.create(1, "orders", "not/legal")
+    loops.deliver()
+
+    assert [result.error_code for result in there.response.topics] == [
+        ErrorCode.TOPIC_ALREADY_EXISTS,
+        ErrorCode.INVALID_TOPIC_EXCEPTION,
+    ]
+    assert there.response.topics[0].error_message == here.response.topics[0].error_message
