@@ -52,7 +52,8 @@ class Server:
 
     @property
     def address(self) -> tuple[str, int]:
-        return self.host, self.port
+        """Of the first loop."""
+        return self.host, self.ports[0]
 
     @property
     def bootstrap(self) -> str:
@@ -78,7 +79,7 @@ class Server:
             self._fail(f"said {line!r} instead of being ready")
         self.ports = [int(address.rpartition(":")[2]) for address in ready["addresses"].split(",")]
         self.cluster_id = ready["cluster"]
-        if self.loops == 1:
+        if len(self.ports) == 1:
             [self.port] = self.ports
         return self
 
