@@ -174,10 +174,10 @@ def iter_records(
         _refuse(f"{end - pos} bytes behind the last record", pos)
 
 
-def read_record(buf: bytes, pos: int, end: int, header: BatchHeader) -> tuple[Record, int]:
-    """The record at ``pos`` of a batch that was verified and is not compressed, and the position behind it; without its headers."""
+def read_record(buf: bytes, pos: int, end: int, header: BatchHeader, *, with_headers: bool = False) -> tuple[Record, int]:
+    """The record at ``pos`` of a batch that was verified and is not compressed, and the position behind it."""
     try:
-        return _read_record(buf, pos, end, header, False)
+        return _read_record(buf, pos, end, header, with_headers)
     except IndexError:
         _refuse("a record runs over the end", pos)
 

@@ -66,6 +66,9 @@ def run(options: argparse.Namespace) -> int:
         return complain(error, 1)
     for reason in result.left_alone:
         print(f"coordinator-server: {reason}", file=sys.stderr)
+    for layer in result.layers:
+        if layer.no_checkpoint:
+            print(f"coordinator-server: {layer.shard}: {layer.no_checkpoint}", file=sys.stderr)
     print(_as_json(options, result) if options.json else _as_text(result, time.monotonic() - started_s))
     return 0
 

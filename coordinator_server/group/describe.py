@@ -64,7 +64,7 @@ def _listed(groups: Groups, committed_offset: int) -> Iterator[ListedGroup]:
     stored = dict(groups.stored.items_at(committed_offset))
     for group_id, record in stored.items():
         yield _listed_group(groups, group_id, record)
-    simple = {group_id for group_id, _ in groups.offsets.by_group.items_at(committed_offset)}
+    simple = set(groups.offsets.groups_at(committed_offset))
     unserved = groups.unserved.listed(committed_offset)
     yield from unserved
     known = stored.keys() | {listed.group_id for listed in unserved}

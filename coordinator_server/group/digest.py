@@ -74,6 +74,8 @@ class GroupDigests:
             self._is_asked = True
             self._changed.update(self._groups.ids_at(committed_offset))
             self._registry.on_committed = self._note
+            # Its container is a new one, and a change of that would tell nothing.
+            self._groups.offsets.on_entered = self._changed.add
         changed = self._changed
         while changed:
             if max_items <= 0:

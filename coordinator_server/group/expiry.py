@@ -142,7 +142,7 @@ class OffsetExpiry:
         return self._groups.living(group_id) or self._groups.restored(group_id)
 
     def _due(self, group: ClassicGroup) -> Iterator[tuple[TopicPartition, int]]:
-        offsets = self._groups.offsets.by_group.get(group.group_id)
+        offsets = self._groups.offsets.of_group_at(group.group_id, LATEST)
         if offsets is None:
             return
         retention_ms = self._groups.config.offsets_retention_minutes * 60_000

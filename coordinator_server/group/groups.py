@@ -20,7 +20,7 @@ from coordinator_server.group.member import ClassicGroupMember
 from coordinator_server.group.state import DEAD, EMPTY, STABLE
 from coordinator_server.group.unserved import UnservedGroups
 from coordinator_server.machine.shard import Clock, CoordinatorTimer
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
 from protocol.error_codes import ErrorCode
@@ -85,7 +85,9 @@ class Groups:
 
     def ids_at(self, committed_offset: int) -> set[str]:
         """Every group that the log knew at ``committed_offset``."""
-        return {group_id for table in self.tables for group_id, _ in table.items_at(committed_offset)}
+        tables = self.stored, self.pending.by_group
+        known = {group_id for table in tables for group_id, _ in table.items_at(committed_offset)}
+        return known.union(self.offsets.groups_at(committed_offset))
 
     @property
     def tables(self) -> tuple[TimelineDict[str, Any], ...]:
@@ -136,7 +138,7 @@ class Groups:
 
     def ids(self) -> list[str]:
         """Every group that exists, committed or not."""
-        return [*self.stored, *(group_id for group_id in self.offsets.by_group if group_id not in self.stored)]
+        return [*self.stored, *(group_id for group_id in self.offsets.groups_at(LATEST) if group_id not in self.stored)]
 
     def restored(self, group_id: str) -> ClassicGroup | None:
         """The classic group that hard state describes, as an object of its own; None when there is none."""

@@ -25,6 +25,7 @@ from coordinator_server.machine.shard import (
     Producer,
     Reply,
     RequestContext,
+    StateBelow,
     TransactionResult,
 )
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
@@ -165,6 +166,11 @@ class GroupShard:
         """The offsets of a transaction become valid, or are forgotten."""
         self.groups.pending.end(producer, result)
 
+    def rest_on(self, below: StateBelow, /) -> bool:
+        """Offsets of groups that nobody has asked for yet stay where they are."""
+        self.groups.offsets.rest_on(below)
+        return True
+
     def plain_records(self) -> PlainRecords:
         """Offset commits are nearly all of a log."""
         return BulkReplay(self.groups.offsets)
@@ -178,6 +184,7 @@ class GroupShard:
         """Whoever waits looks for the new coordinator."""
         self.expiry.stop()
         self.groups.drop_all(ErrorCode.NOT_COORDINATOR)
+        self.groups.offsets.close()
 
 
 def _spoken_for(request: JoinGroupRequest | SyncGroupRequest, result: CoordinatorResult[T]) -> CoordinatorResult[T]:

@@ -1,7 +1,8 @@
 """Layers: compaction results that stand for the offsets ``[0, to)`` of a shard.
 
 A layer is a directory ``layer-{to:020d}`` in the shard's directory. It holds a manifest and RecordBatches in offset order, in files
-named like segments; offsets, timestamps and headers are those the records were written with, so there are gaps.
+named like segments; offsets, timestamps and headers are those the records were written with, so there are gaps. Beside them there may be a checkpoint
+(checkpoint.py), from which a start is quick.
 
     attempt    ``.layer-attempt-…``: private to whoever writes it; worthless until it is published, removed when stale
     published  one atomic rename made it ``layer-…``; never changed again; only the server deletes it
@@ -19,7 +20,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple
@@ -62,6 +63,8 @@ class Manifest(Struct, frozen=True):
     tombstone_cutoff_ms: int | None = None
     from_offset: int = 0
     format: int = FORMAT
+    # The checkpoint's files; none in layers of older versions.
+    checkpoint: tuple[FileEntry, ...] = ()
 
 
 class Summary(NamedTuple):
@@ -94,10 +97,28 @@ class Layer:
     def verify(self) -> None:
         """Compare every file with its CRC; DamagedLog names the first that differs."""
         for entry in self.manifest.files:
-            found = file_entry(self.path / entry.name, entry.name)
-            if found != entry:
-                why = f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, found {found.size} with {found.crc32c:#010x}"
-                raise DamagedLog(str(self.path / entry.name), 0, why)
+            self._verify(entry)
+
+    def entry(self, name: str) -> FileEntry:
+        """What the manifest says of a file of the checkpoint; DamagedLog when that is nothing."""
+        for entry in self.manifest.checkpoint:
+            if entry.name == name:
+                return entry
+        raise DamagedLog(str(self.path / MANIFEST), 0, f"it states a checkpoint without {name}")
+
+    def verify_file(self, name: str) -> None:
+        """Compare one file of the checkpoint with its CRC; DamagedLog when it differs."""
+        self._verify(self.entry(name))
+
+    def _verify(self, entry: FileEntry) -> None:
+        path = self.path / entry.name
+        try:
+            found = file_entry(path, entry.name)
+        except OSError as error:
+            raise DamagedLog(str(path), 0, f"cannot be read: {error.strerror}") from error
+        if found != entry:
+            why = f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, found {found.size} with {found.crc32c:#010x}"
+            raise DamagedLog(str(path), 0, why)
 
     def read(self, from_offset: int = 0) -> Iterator[bytes]:
         """Whole batches in offset order, from the first that holds ``from_offset`` or a later one."""
@@ -187,12 +208,22 @@ def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | Non
     )
 
 
+def layer_with_checkpoint(shard_dir: Path, segment_bases: Sequence[int]) -> Layer | None:
+    """The newest valid layer, if it states a checkpoint and the segments after it are all there."""
+    layer = newest_valid_layer(shard_dir)
+    if layer is None or not layer.manifest.checkpoint:
+        return None
+    is_reached = segment_bases[0] <= layer.to_offset if segment_bases else layer.to_offset == layer_offsets(shard_dir)[0]
+    return layer if is_reached else None
+
+
 class LayerAttempt:
     """Writes one layer into a private directory. Leaving the ``with`` block by an exception removes it."""
 
     def __init__(self, shard_dir: Path, to_offset: int, file_bytes: int = FILE_BYTES) -> None:
         self.path = shard_dir / f"{_ATTEMPT}{to_offset:020d}-{secrets.token_hex(8)}"
         self.entries: list[FileEntry] = []
+        self.checkpoint: list[FileEntry] = []
         self._shard = shard_dir.name
         self._to_offset = to_offset
         self._file_bytes = file_bytes
@@ -233,6 +264,23 @@ class LayerAttempt:
         self._file = None
         self.entries.append(FileEntry(self._name, self._size, self._crc))
 
+    def add_file(self, name: str, content: Iterable[bytes]) -> None:
+        """Add a file of the checkpoint, whole and synced."""
+        size = crc = 0
+        with (self.path / name).open("xb") as file:
+            for piece in content:
+                file.write(piece)
+                crc = crc32c(piece, crc)
+                size += len(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        self.checkpoint.append(FileEntry(name, size, crc))
+
+    def preview(self) -> Layer:
+        """What is there of the layer so far, for reading it back; it has no digest and is not to be published."""
+        manifest = Manifest(self._shard, self._to_offset, 0, 0, "", tuple(self.entries), (), checkpoint=tuple(self.checkpoint))
+        return Layer(self.path, manifest)
+
     def finish(self, summary: Summary, inputs: Sequence[FileEntry]) -> Path:
         """Add the manifest and sync everything: after this the attempt may be published."""
         self.close()
@@ -245,6 +293,7 @@ class LayerAttempt:
             files=tuple(self.entries),
             inputs=tuple(inputs),
             tombstone_cutoff_ms=summary.cutoff_ms,
+            checkpoint=tuple(self.checkpoint),
         )
         with (self.path / MANIFEST).open("xb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=2) + b"\n")

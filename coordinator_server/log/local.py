@@ -19,12 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.directory import release, take
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.frames import entry_header
 from coordinator_server.log.journal import FIRST_BYTES, Found, Journal, JournalFile
 from coordinator_server.log.meta import Meta, read_meta
-from coordinator_server.log.reader import TimedOffset, offset_for_time, read_from
+from coordinator_server.log.reader import TimedOffset, offset_for_time, open_checkpoint, read_from
 from coordinator_server.log.recovery import Recovered, Share, journal_dir, recover
 from coordinator_server.log.segments import ROLL_MS, Limits, SegmentState, ShardLog, end_of_batches
 from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
@@ -172,6 +173,11 @@ class LocalLogStore:
         if log is None or from_offset >= log.end:
             return iter(())
         return read_from(self._storage, log, from_offset)
+
+    def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
+        """State from which the records before its ``to_offset`` need not be replayed, if there is any. DamagedLog when it is damaged."""
+        log = self._logs.get(shard)
+        return None if log is None else open_checkpoint(self._storage, log)
 
     def end_offset(self, shard: ShardId, /) -> int:
         """The offset of the next record: one after the last durable one."""

@@ -11,8 +11,9 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.errors import DamagedLog, Unavailable
-from coordinator_server.log.layers import MANIFEST, Layer, layer_to_load, newest_valid_layer
+from coordinator_server.log.layers import MANIFEST, Layer, layer_to_load, layer_with_checkpoint, newest_valid_layer
 from coordinator_server.log.reading import Span, read_spans
 from coordinator_server.log.segments import ShardLog, Written, segment_path
 from coordinator_server.log.storage import Lock, Storage
@@ -39,6 +40,22 @@ def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[byt
                 raise
             continue  # Retention was faster.
         return chain(of_layer, of_segments)
+
+
+def open_checkpoint(storage: Storage, log: ShardLog) -> Checkpoint | None:
+    """The checkpoint of the newest layer, when the segments after it are all there. DamagedLog when it is not what its layer says.
+
+    The layer is held as long as the checkpoint lives, since its records say once more what the checkpoint says.
+    """
+    while True:
+        layer = layer_with_checkpoint(Path(log.directory), log.bases())
+        if layer is None:
+            return None
+        try:
+            hold = storage.share(str(layer.path / MANIFEST))
+        except FileNotFoundError:
+            continue  # Retention was faster.
+        return Checkpoint(layer, hold)
 
 
 def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> TimedOffset | None:

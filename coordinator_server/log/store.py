@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.errors import LogError
 
 
@@ -45,6 +46,9 @@ class LogStore(Protocol):
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
         """Durable record batches in offset order, newest layer first, one ``bytes`` each, from the one that holds ``from_offset``."""
+
+    def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
+        """State from which the records before its ``to_offset`` need not be replayed, if there is any. DamagedLog when it is damaged."""
 
     def end_offset(self, shard: ShardId, /) -> int:
         """The offset of the next record: one after the last durable one."""

@@ -11,7 +11,7 @@ Hard state (what the log can rebuild) changes only in ``replay``, of the shard o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -99,6 +99,24 @@ class PlainRecords(Protocol):
         """
 
 
+class StateBelow(Protocol):
+    """State that is written down by key, below everything that is replayed, and read when it is first needed."""
+
+    def __contains__(self, key: str, /) -> bool: ...
+
+    def __iter__(self) -> Iterator[str]:
+        """All keys, in no particular order."""
+
+    def block(self, key: str, /) -> bytes | None:
+        """What is written down of a key that is there; None when it cannot be read any more."""
+
+    def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
+        """The records, by offset, that all blocks were made from: slow, for what cannot be read from its block."""
+
+    def close(self) -> None:
+        """It is needed no more."""
+
+
 class CoordinatorShard(Protocol):
     """One partition's replicated state machine. One that is written outside of transactions only may inherit what it need not say."""
 
@@ -118,6 +136,10 @@ class CoordinatorShard(Protocol):
     def replay_end_transaction_marker(self, producer: Producer, result: TransactionResult, /) -> None:
         """The transaction of ``producer`` is over; nothing to do where none of its records are known."""
         return
+
+    def rest_on(self, below: StateBelow, /) -> bool:
+        """Before anything is replayed: whether the shard takes the state below as its own. If not, it gets the records."""
+        return False
 
     def plain_records(self) -> PlainRecords | None:
         """A shortcut for whoever replays a whole log, while no snapshot is open; None where there is none."""

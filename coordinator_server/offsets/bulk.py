@@ -19,7 +19,8 @@ from struct import Struct as Layout
 from sys import intern
 from typing import Final, NamedTuple
 
-from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore, TopicPartition, committed_by
+from coordinator_server.offsets.store import OffsetStore
+from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition, committed_by
 from protocol.codec import Decoder, decoders
 from protocol.errors import DecodeError
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue

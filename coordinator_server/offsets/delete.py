@@ -25,7 +25,7 @@ def tombstone(group_id: str, topic: str, partition: int) -> CoordinatorRecord:
 
 def delete_all(store: OffsetStore, pending: PendingOffsets, group_id: str) -> list[CoordinatorRecord]:
     """Take all offsets of a group away, those of open transactions as well."""
-    positions = dict.fromkeys([*store.by_group.get(group_id, ()), *pending.open_at(group_id, LATEST)])
+    positions = dict.fromkeys([*(store.of_group_at(group_id, LATEST) or ()), *pending.open_at(group_id, LATEST)])
     return [tombstone(group_id, topic, partition) for topic, partition in positions]
 
 
@@ -33,7 +33,7 @@ def delete_offsets(
     store: OffsetStore, pending: PendingOffsets, request: OffsetDeleteRequest, is_subscribed: Callable[[str], bool]
 ) -> tuple[OffsetDeleteResponse, list[CoordinatorRecord]]:
     """The partitions that are asked for, but for topics that the group consumes. An offset that is not there is no error."""
-    known = {*store.by_group.get(request.group_id, ()), *pending.open_at(request.group_id, LATEST)}
+    known = {*(store.of_group_at(request.group_id, LATEST) or ()), *pending.open_at(request.group_id, LATEST)}
     topics, records = [], []
     for topic in request.topics:
         error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_subscribed(topic.name) else ErrorCode.NONE

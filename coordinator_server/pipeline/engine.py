@@ -1,8 +1,7 @@
 """Compaction of one shard: the last record of every key, in one new layer.
 
 What it keeps: per key the record with the highest offset, with its offset, timestamp, headers and leader epoch; tombstones too, unless their
-timestamp is before the cutoff. What it cuts: batches of at most MAX_RECORDS records and MAX_BYTES of keys and values, of one leader epoch,
-whose first record gives base offset and base timestamp. All of that follows from the records alone: same records, same bytes, whatever
+timestamp is before the cutoff. How it cuts batches is in batches.py. All of that follows from the records alone: same records, same bytes, whatever
 files they came in.
 
 An engine is what reads and writes: ``PythonEngine`` here, record by record, is the reference; ``vectors.VectorEngine`` does the same to
@@ -12,23 +11,21 @@ written, read back from its files, says the same as the input.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, Summary
+from coordinator_server.pipeline.batches import Kept, cut, encode_batch
+from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.digest import Digest, digest_of
 from coordinator_server.pipeline.errors import CannotCompact, GateClosed
 from coordinator_server.pipeline.plan import ShardPlan, Source, input_entries, read_batches, sources
 from protocol.errors import DecodeError
-from protocol.record_batch import BatchBuilder, BatchHeader, Record, iter_records
-
-MAX_RECORDS: Final = 200
-MAX_BYTES: Final = 1024 * 1024
-MAX_OFFSET_DELTA: Final = 2**31 - 1
+from protocol.record_batch import BatchHeader, Record, iter_records
 
 
 class Written(NamedTuple):
@@ -51,7 +48,8 @@ class Engine(Protocol):
 
 
 class ShardResult(Struct, frozen=True):
-    """The outcome for one shard. ``attempt`` is the directory to publish; ``left_alone`` says why there is none."""
+    """The outcome for one shard. ``attempt`` is the directory to publish; ``left_alone`` says why there is none,
+    ``no_checkpoint`` why it has records only."""
 
     directory: str
     to_offset: int
@@ -63,6 +61,7 @@ class ShardResult(Struct, frozen=True):
     digest: str = ""
     attempt: str = ""
     left_alone: str = ""
+    no_checkpoint: str = ""
 
     @property
     def shard(self) -> str:
@@ -82,6 +81,7 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
                     f"{plan.shard}: the input has {written.digest.count} keys with digest {written.digest}, "
                     f"the output {found.count} with {found}; nothing is published. Please report this"
                 )
+            no_checkpoint = add_checkpoint(attempt) if plan.has_groups else ""
             summary = Summary(written.records, written.tombstones, cutoff_ms, str(found))
             attempt.finish(summary, input_entries(layer, inputs))
     except CannotCompact as error:
@@ -96,14 +96,8 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
         bytes_out=sum(entry.size for entry in attempt.entries),
         digest=summary.digest,
         attempt=str(attempt.path),
+        no_checkpoint=no_checkpoint,
     )
-
-
-class Kept(NamedTuple):
-    """A record and the leader epoch it was written in."""
-
-    record: Record
-    epoch: int
 
 
 class PythonEngine:
@@ -118,8 +112,8 @@ class PythonEngine:
                 records_in += 1
         staying = {key: kept for key, kept in latest.items() if _stays(kept.record, cutoff_ms)}
         expected = digest_of((key, kept.record.value) for key, kept in staying.items())
-        for batch in _batches(sorted(staying.values(), key=lambda kept: kept.record.offset)):
-            attempt.append(batch[0].record.offset, _encode(batch))
+        for batch in cut(sorted(staying.values(), key=lambda kept: kept.record.offset)):
+            attempt.append(batch[0].record.offset, encode_batch(batch))
         tombstones = sum(kept.record.value is None for kept in staying.values())
         return Written(records_in, len(staying), tombstones, expected)
 
@@ -157,31 +151,3 @@ def _kind(header: BatchHeader) -> str:
 
 def _stays(record: Record, cutoff_ms: int | None) -> bool:
     return record.value is not None or cutoff_ms is None or record.timestamp >= cutoff_ms
-
-
-def _batches(kept: Iterable[Kept]) -> Iterator[list[Kept]]:
-    batch: list[Kept] = []
-    size = 0
-    for item in kept:
-        record = item.record
-        added = len(record.key or b"") + len(record.value or b"")
-        if batch and (
-            len(batch) == MAX_RECORDS
-            or size + added > MAX_BYTES
-            or item.epoch != batch[0].epoch
-            or record.offset - batch[0].record.offset > MAX_OFFSET_DELTA
-        ):
-            yield batch
-            batch, size = [], 0
-        batch.append(item)
-        size += added
-    if batch:
-        yield batch
-
-
-def _encode(batch: list[Kept]) -> bytes:
-    first = batch[0]
-    builder = BatchBuilder(first.record.offset, first.record.timestamp, first.epoch)
-    for item in batch:
-        builder.append_record(item.record)
-    return builder.finish()

@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, Summary, publish
+from coordinator_server.pipeline.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.digest import Digest, digest_of
-from coordinator_server.pipeline.engine import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.kafka_files import Partition, SourceBatch
 from protocol.control_records import ABORT, COMMIT, control_type

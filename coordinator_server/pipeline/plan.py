@@ -21,6 +21,7 @@ from protocol.record_batch import BatchHeader, iter_batches
 
 # Its records have no keys: every one counts.
 NOT_COMPACTED: Final = frozenset({"__cluster_metadata"})
+GROUPS_TOPIC: Final = "__consumer_offsets"
 _SHARD: Final = re.compile(r"(.+)-(\d+)")
 _SEGMENT: Final = re.compile(r"(\d{20})\.log")
 
@@ -43,6 +44,11 @@ class ShardPlan(Struct, frozen=True):
     @property
     def shard(self) -> str:
         return Path(self.directory).name
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether its records are those of the group coordinator."""
+        return self.shard.rpartition("-")[0] == GROUPS_TOPIC
 
 
 def shard_directories(data_dir: Path) -> list[Path]:

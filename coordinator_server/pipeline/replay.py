@@ -23,7 +23,7 @@ from coordinator_server.log.store import ShardId
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.changes import Change, LastChanges
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
-from coordinator_server.pipeline.plan import Source, read_batches, segment_bases, shard_directories, sources
+from coordinator_server.pipeline.plan import GROUPS_TOPIC, Source, read_batches, segment_bases, shard_directories, sources
 from coordinator_server.pipeline.sealed import is_served, offline_store
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
@@ -31,7 +31,6 @@ from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 
-GROUPS_TOPIC: Final = "__consumer_offsets"
 CONSUMER: Final = "consumer"
 _VERSION_BYTES: Final = 2
 
@@ -172,7 +171,7 @@ def digest_of(shard: GroupShard) -> StateDigest:
 
 def groups_of(shard: GroupShard, changes: LastChanges | None = None) -> list[Group]:
     """Everything a shard's hard state says, by group id."""
-    groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.by_group}
+    groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.groups_at(LATEST)}
     for group_id, stored in shard.groups.stored.items():
         value = stored.value
         group = groups.setdefault(group_id, Group(group_id))
@@ -181,8 +180,9 @@ def groups_of(shard: GroupShard, changes: LastChanges | None = None) -> list[Gro
         group.members = [_member(value.protocol_type, member) for member in value.members]
         if changes is not None:
             group.changed = changes.of_group(group_id, stored.end_offset - 1)
-    for group_id, offsets in shard.groups.offsets.by_group.items():
-        for (topic, partition), found in sorted(offsets.items()):
+    for group_id in shard.groups.offsets.groups_at(LATEST):
+        offsets = shard.groups.offsets.of_group_at(group_id, LATEST)
+        for (topic, partition), found in sorted(offsets.items() if offsets is not None else ()):
             offset = Offset(
                 topic, partition, found.committed_offset, found.leader_epoch, found.metadata, found.commit_timestamp_ms
             )

@@ -19,9 +19,10 @@ from crc32c import crc32c
 from numpy.typing import NDArray
 
 from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.pipeline.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.columns import CHECKED_FROM, HEADER, Columns, Ints, Irregular, map_file, read_columns
 from coordinator_server.pipeline.digest import GOLDEN, MASK, MIX, SEEDS, Digest
-from coordinator_server.pipeline.engine import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS, PythonEngine, Written
+from coordinator_server.pipeline.engine import PythonEngine, Written
 from coordinator_server.pipeline.plan import Source
 from protocol.record_batch import HEADER_SIZE, MAGIC
 

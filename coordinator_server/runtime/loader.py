@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
+import structlog
+
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.store import LogStore
 from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.runtime.below import CheckpointBelow
 from coordinator_server.runtime.context import ShardContext
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import RecordSerde
 from protocol.errors import Malformed
 from protocol.record_batch import HEADER_SIZE, NO_PRODUCER_ID, BatchHeader, iter_records, read_header, read_record
+
+log = structlog.get_logger(__name__)
 
 RECORDS_PER_STEP = 2000
 
@@ -33,7 +40,7 @@ class ShardLoader:
         """Replay the next piece; True when the log has been read to its end. Raises LogError and ProtocolError."""
         context = self._context
         if self._batches is None:
-            self._batches = self._store.read(context.id, 0)
+            self._batches = self._begin()
         replayed = 0
         for batch in self._batches:
             replayed += self._replay(batch)
@@ -43,6 +50,18 @@ class ShardLoader:
         context.records_loaded += replayed
         context.start_at(self._store.end_offset(context.id))
         return True
+
+    def _begin(self) -> Iterator[bytes]:
+        """What is to be replayed: over a checkpoint where there is one, else everything."""
+        context, store = self._context, self._store
+        try:
+            checkpoint = store.checkpoint(context.id)
+        except DamagedLog as damage:
+            log.error("checkpoint-damaged", why=str(damage), action="the layer's records are replayed; compact again")
+            checkpoint = None
+        if checkpoint is None or not context.shard.rest_on(CheckpointBelow(checkpoint, context.serde)):
+            return store.read(context.id, 0)
+        return chain(checkpoint.rest(), store.read(context.id, checkpoint.to_offset))
 
 
 class BatchReplay:

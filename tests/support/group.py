@@ -24,7 +24,7 @@ from coordinator_server.machine.provenance import (
     request_origin,
 )
 from coordinator_server.machine.shard import CoordinatorResult, Deferred, Reply, RequestContext
-from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from protocol.codec import encode
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -274,7 +274,7 @@ def hard_state(shard: GroupShard) -> Hard:
     return {
         group_id: (
             groups.stored[group_id].value if group_id in groups.stored else None,
-            dict(groups.offsets.by_group[group_id]) if group_id in groups.offsets else {},
+            dict(offsets) if (offsets := groups.offsets.of_group_at(group_id, LATEST)) else {},
         )
-        for group_id in {*groups.stored, *groups.offsets.by_group}
+        for group_id in {*groups.stored, *groups.offsets.groups_at(LATEST)}
     }

@@ -15,6 +15,7 @@ from coordinator_server.machine.shard import (
     Producer,
     Reply,
     RequestContext,
+    StateBelow,
     TransactionResult,
 )
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
@@ -95,6 +96,10 @@ class ToyShard:
             if result is TransactionResult.COMMIT:
                 self.replay(0, record)
 
+    def rest_on(self, below: StateBelow, /) -> bool:
+        """Gets the records."""
+        return False
+
     def plain_records(self) -> None:
         """Too few records for a shortcut."""
 
@@ -151,6 +156,9 @@ class MemoryStore:
         yield from self.logs.get(shard, [])
         if self.damage is not None:
             raise self.damage
+
+    def checkpoint(self, shard: ShardId, /) -> None:
+        """None."""
 
     def end_offset(self, shard: ShardId, /) -> int:
         return self.ends.get(shard, 0)

@@ -23,8 +23,7 @@ from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.output import Output, Written
 from coordinator_server.pipeline.history.tables import SCHEMAS
-from coordinator_server.pipeline.plan import Source, segment_bases, shard_directories
-from coordinator_server.pipeline.replay import GROUPS_TOPIC
+from coordinator_server.pipeline.plan import GROUPS_TOPIC, Source, segment_bases, shard_directories
 
 SHARDS_PER_GROUP: Final = 10
 # A file is written when so many rows of a table have come together.

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, open_layer, publish
+from coordinator_server.pipeline.batches import MAX_RECORDS
 from coordinator_server.pipeline.digest import Digest
-from coordinator_server.pipeline.engine import MAX_RECORDS, PythonEngine, ShardResult, compact_shard
+from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.plan import Source, plan_shard
 from protocol.record_batch import BatchBuilder, BatchHeader, Record, iter_records, read_header

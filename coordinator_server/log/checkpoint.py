@@ -1,0 +1,192 @@
+"""A layer's checkpoint: the state that its records come to, group by group, so that a start need not replay them.
+
+Three files beside the layer's records, named with their checksums in its manifest:
+
+    groups.data    a block of bytes per group, one after another; what a block says is the state machine's business (offsets/resting.py)
+    groups.index   what there is, sorted by hash (CRC-32C of the id) and id, so that a group is found by bisection
+    rest.log       record batches: the layer's records that are not in blocks, and have to be replayed at every start
+
+    groups.index, little-endian: magic "CSGI", version uint32, count uint32; then columns of ``count`` values each:
+    hash uint32, end of the id in the ids uint32, position of the block uint64, its size uint32, its CRC-32C uint32, rows uint32,
+    oldest commit timestamp int64, least expire timestamp int64 (-1: none); then the ids in UTF-8, one after another
+
+Index and rest are read and checked when the checkpoint is opened; a block is read, and checked, when it is asked for. One that is not what the index
+says is DamagedLog; the layer's records say the same once more. So a server that was loaded from a checkpoint holds the layer, and its retention leaves it there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from struct import Struct as Layout
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from crc32c import crc32c
+
+from coordinator_server.log.errors import DamagedLog
+from protocol.errors import DecodeError
+from protocol.record_batch import iter_batches
+
+if TYPE_CHECKING:
+    from coordinator_server.log.layers import Layer, LayerAttempt
+    from coordinator_server.log.storage import Lock
+
+DATA: Final = "groups.data"
+INDEX: Final = "groups.index"
+REST: Final = "rest.log"
+NAMES: Final = (DATA, INDEX, REST)
+MAGIC: Final = b"CSGI"
+VERSION: Final = 1
+_HEAD: Final = Layout("<4sII")
+_COLUMNS: Final = "IIQIIIqq"
+_WRITE_BYTES: Final = 1 << 20
+
+
+class Block(NamedTuple):
+    """One group as a checkpoint holds it."""
+
+    id: str
+    data: bytes
+    rows: int
+    oldest_commit_ms: int
+    least_expire_ms: int
+
+
+class Summary(NamedTuple):
+    """What the index says of a group: rows, and the times from which its expiry can be bounded."""
+
+    rows: int
+    oldest_commit_ms: int
+    least_expire_ms: int
+
+
+class Checkpoint:
+    """The checkpoint of a layer, open."""
+
+    __slots__ = ("_columns", "_data", "_hold", "_ids", "layer")
+
+    def __init__(self, layer: Layer, hold: Lock | None = None) -> None:
+        """DamagedLog when the index or the rest is not what the manifest says, or the data file has another size. ``hold`` keeps the layer."""
+        self.layer = layer
+        self._hold = hold
+        self._data = -1
+        for name in (INDEX, REST):
+            layer.verify_file(name)
+        path = layer.path / INDEX
+        raw = path.read_bytes()
+        if len(raw) < _HEAD.size or _HEAD.unpack_from(raw)[:2] != (MAGIC, VERSION):
+            raise DamagedLog(str(path), 0, "not the index of a checkpoint of this version")
+        count, pos = _HEAD.unpack_from(raw)[2], _HEAD.size
+        self._columns: list[array[int]] = []
+        for code in _COLUMNS:
+            column = array(code)
+            column.frombytes(raw[pos : pos + column.itemsize * count])
+            pos += column.itemsize * count
+            if sys.byteorder == "big":
+                column.byteswap()
+            self._columns.append(column)
+        self._ids = raw[pos:]
+        try:
+            self._data = os.open(layer.path / DATA, os.O_RDONLY | os.O_CLOEXEC)
+            size = os.fstat(self._data).st_size
+        except OSError as error:
+            raise DamagedLog(str(layer.path / DATA), 0, f"cannot be opened: {error.strerror}") from error
+        stated = layer.entry(DATA).size
+        if size != stated:
+            raise DamagedLog(
+                str(layer.path / DATA), min(size, stated), f"the layer's manifest states {stated} bytes, found {size}"
+            )
+
+    def close(self) -> None:
+        """Nobody reads it any more. Once is enough."""
+        if self._data >= 0:
+            os.close(self._data)
+            self._data = -1
+        if self._hold is not None:
+            self._hold.close()
+            self._hold = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    @property
+    def to_offset(self) -> int:
+        """The first offset the checkpoint does not stand for."""
+        return self.layer.to_offset
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __contains__(self, group_id: str) -> bool:
+        return self._find(group_id) >= 0
+
+    def ids(self) -> Iterator[str]:
+        """Every group, in the order of the index."""
+        start = 0
+        for end in self._columns[1]:
+            yield self._ids[start:end].decode()
+            start = end
+
+    def summary(self, group_id: str) -> Summary:
+        """What the index says of a group that is there."""
+        row = self._find(group_id)
+        rows, oldest, least = self._columns[5:]
+        return Summary(rows[row], oldest[row], least[row])
+
+    def block(self, group_id: str) -> bytes:
+        """The block of a group that is there. DamagedLog when it is not what the index says."""
+        row = self._find(group_id)
+        position, size, crc = (column[row] for column in self._columns[2:5])
+        path = str(self.layer.path / DATA)
+        try:
+            data = os.pread(self._data, size, position)
+        except OSError as error:
+            raise DamagedLog(path, position, f"the block of group {group_id!r} cannot be read: {error.strerror}") from error
+        if len(data) != size or crc32c(data) != crc:
+            raise DamagedLog(path, position, f"the block of group {group_id!r} does not have the checksum that the index states")
+        return data
+
+    def rest(self) -> Iterator[bytes]:
+        """Batches of the records that are not in blocks."""
+        data = (self.layer.path / REST).read_bytes()
+        position = 0
+        try:
+            for position, header in iter_batches(data):
+                yield data[position : position + header.size]
+        except DecodeError as error:
+            raise DamagedLog(str(self.layer.path / REST), position, str(error)) from error
+
+    def _find(self, group_id: str) -> int:
+        raw = group_id.encode()
+        wanted = crc32c(raw)
+        hashes, ends = self._columns[:2]
+        row = bisect_left(hashes, wanted)
+        while row < len(hashes) and hashes[row] == wanted:
+            if self._ids[ends[row - 1] if row else 0 : ends[row]] == raw:
+                return row
+            row += 1
+        return -1
+
+
+def write_checkpoint(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
+    """Add the three files to a layer that is being written. ``blocks`` come in any order."""
+    named = sorted((crc32c(raw := block.id.encode()), raw, block) for block in blocks)
+    attempt.add_file(DATA, (block.data for _, _, block in named))
+    columns = [array(code) for code in _COLUMNS]
+    position = end = 0
+    for digest, raw, block in named:
+        end += len(raw)
+        size = len(block.data)
+        values = (digest, end, position, size, crc32c(block.data), block.rows, block.oldest_commit_ms, block.least_expire_ms)
+        for column, value in zip(columns, values, strict=True):
+            column.append(value)
+        position += size
+    for column in columns:
+        if sys.byteorder == "big":
+            column.byteswap()
+    head = _HEAD.pack(MAGIC, VERSION, len(named))
+    attempt.add_file(INDEX, [head, *(column.tobytes() for column in columns), *(raw for _, raw, _ in named)])
+    attempt.add_file(REST, rest)

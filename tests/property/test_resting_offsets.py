@@ -1,0 +1,206 @@
+"""A store that rests on a checkpoint behaves as one that was loaded whole: reads, writes, reverts, deletions, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.offsets.resting import rest, wake
+from coordinator_server.offsets.store import READ_ROWS, OffsetStore
+from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+
+GROUPS = ("a", "b", "c", "never")
+POSITIONS = (("t", 0), ("t", 1), ("u", 0))
+State = dict[str, dict[TopicPartition, OffsetAndMetadata]]
+Records = list[tuple[int, OffsetCommitKey, OffsetCommitValue | None]]
+
+
+class Below:
+    """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged."""
+
+    def __init__(self, records: Records, damaged: set[str]) -> None:
+        whole = OffsetStore(SnapshotRegistry())
+        for offset, key, value in records:
+            whole.replay(offset, key, value)
+        self._blocks = {group_id: rest(offsets.items()).block for group_id, offsets in whole.by_group.items()}
+        self._records = records
+        self._damaged = damaged
+
+    def __contains__(self, key: str, /) -> bool:
+        return key in self._blocks
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._blocks)
+
+    def block(self, key: str, /) -> bytes | None:
+        return None if key in self._damaged else self._blocks[key]
+
+    def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
+        return ((offset, CoordinatorRecord(key, value)) for offset, key, value in self._records)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Two:
+    """The same history in a store that was loaded whole and in one that rests."""
+
+    def __init__(self, early: Records, tail: Records, damaged: set[str]) -> None:
+        self.registries = [SnapshotRegistry(), SnapshotRegistry()]
+        self.stores = [OffsetStore(registry) for registry in self.registries]
+        self.end = len(early) + len(tail)
+        self.committed = self.end
+        self.stores[1].rest_on(Below(early, damaged))
+        for offset, key, value in early:
+            self.stores[0].replay(offset, key, value)
+        for offset, key, value in tail:
+            for store in self.stores:
+                store.replay(offset, key, value)
+
+    def apply(self, operation: tuple[Any, ...]) -> None:
+        """``("write", rows)`` is ``write(rows)``."""
+        getattr(self, operation[0])(*operation[1:])
+
+    def write(self, rows: list[tuple[OffsetCommitKey, OffsetCommitValue | None]]) -> None:
+        self._begin()
+        for key, value in rows:
+            for store in self.stores:
+                store.replay(self.end, key, value)
+            self.end += 1
+
+    def write_many(self, group_id: str, partitions: list[int]) -> None:
+        self._begin()
+        for store in self.stores:
+            store.replay_many(self.end, group_id, "t", bytes(16), (partitions, partitions, [-1] * len(partitions)), 5)
+        self.end += len(partitions)
+
+    def durable(self) -> None:
+        self.committed = self.end
+        for registry in self.registries:
+            registry.delete_up_to(self.end)
+
+    def fail(self) -> None:
+        self.end = self.committed
+        for registry in self.registries:
+            registry.revert_to(self.committed)
+
+    def read(self, group_id: str) -> None:
+        whole, resting = self.stores
+        for at in (self.committed, LATEST):
+            assert items(whole, group_id, at) == items(resting, group_id, at)
+        assert (group_id in whole) == (group_id in resting)
+        assert whole.find(group_id, ("t", 1)) == resting.find(group_id, ("t", 1))
+
+    def list(self) -> None:
+        whole, resting = self.stores
+        for at in (self.committed, LATEST):
+            assert whole_state(whole, at) == whole_state(resting, at)
+
+    def _begin(self) -> None:
+        for registry in self.registries:
+            registry.snapshot(self.end)
+
+
+def items(store: OffsetStore, group_id: str, at: int) -> dict[TopicPartition, OffsetAndMetadata] | None:
+    offsets = store.of_group_at(group_id, at)
+    return None if offsets is None else dict(offsets.items_at(at))
+
+
+def whole_state(store: OffsetStore, at: int) -> State:
+    """Every group, each told once."""
+    groups = list(store.groups_at(at))
+    assert len(groups) == len(set(groups))
+    return {group_id: items(store, group_id, at) or {} for group_id in groups}
+
+
+keys = st.builds(lambda group, position: OffsetCommitKey(group, *position), st.sampled_from(GROUPS), st.sampled_from(POSITIONS))
+values = st.one_of(
+    st.none(),
+    st.builds(OffsetCommitValue, st.integers(0, 9), st.integers(-1, 2), st.sampled_from(("", "note")), st.integers(0, 3)),
+)
+rows = st.lists(st.tuples(keys, values), min_size=1, max_size=6)
+operations = st.one_of(
+    st.tuples(st.just("write"), rows),
+    st.tuples(st.just("write_many"), st.sampled_from(GROUPS), st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True)),
+    st.tuples(st.sampled_from(("durable", "fail", "list"))),
+    st.tuples(st.just("read"), st.sampled_from(GROUPS)),
+)
+
+
+def numbered(found: list[tuple[OffsetCommitKey, OffsetCommitValue | None]], start: int) -> Records:
+    return [(start + index, key, value) for index, (key, value) in enumerate(found)]
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.one_of(st.just([]), rows),
+    st.one_of(st.just([]), rows),
+    st.lists(operations, max_size=25),
+    st.sets(st.sampled_from(GROUPS)),
+    st.booleans(),
+)
+def test_it_is_as_if_everything_had_been_loaded(
+    early: list[Any], tail: list[Any], history: list[tuple[Any, ...]], damaged: set[str], remembers: bool
+) -> None:
+    """Whatever is written, reverted or read first, damaged blocks or not, with and without what was read lately."""
+    two = Two(numbered(early, 0), numbered(tail, len(early)), damaged)
+    if not remembers:
+        two.stores[1]._read = Forgetful()
+    for operation in history:
+        two.apply(operation)
+    two.apply(("list",))
+
+
+class Forgetful(dict[str, Any]):
+    """Remembers nothing."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        """Forgets."""
+
+
+def test_what_was_read_is_forgotten_in_time() -> None:
+    """Reading all groups one after another keeps a bounded number of them, and makes none of them part of the state."""
+    early: Records = [
+        (number, OffsetCommitKey(f"g{number}", "t", 0), OffsetCommitValue(number)) for number in range(2 * READ_ROWS)
+    ]
+    store = OffsetStore(SnapshotRegistry())
+    store.rest_on(Below(early, set()))
+
+    for number in range(2 * READ_ROWS):
+        assert items(store, f"g{number}", LATEST) == {("t", 0): OffsetAndMetadata(number, -1, "", 0, number)}
+
+    assert len(store._read) <= READ_ROWS
+    assert not store.by_group
+
+
+committed = st.builds(
+    OffsetAndMetadata,
+    st.integers(-1, 2**63 - 1),
+    st.integers(-1, 2**31 - 1),
+    st.text(max_size=4),
+    st.integers(-1, 2**63 - 1),
+    st.integers(0, 2**63 - 1),
+    st.integers(-1, 2**63 - 1),
+    st.sampled_from((bytes(16), bytes(range(16)))),
+)
+groups = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(-(2**31), 2**31 - 1)), committed, min_size=1, max_size=12)
+
+
+@given(groups, st.randoms())
+def test_a_block_says_what_it_was_made_from(offsets: dict[TopicPartition, OffsetAndMetadata], random: Any) -> None:
+    """All of it; the order makes no difference to its bytes; what is said beside it bounds when anything expires."""
+    found = rest(offsets.items())
+    shuffled = list(offsets.items())
+    random.shuffle(shuffled)
+
+    assert dict(wake(found.block)) == offsets
+    assert rest(shuffled) == found
+    assert found.rows == len(offsets)
+    assert found.oldest_commit_ms == min(value.commit_timestamp_ms for value in offsets.values())
+    assert found.least_expire_ms == min((e for v in offsets.values() if (e := v.expire_timestamp_ms) != -1), default=-1)
