@@ -21,6 +21,7 @@ from coordinator_server.log.errors import LogError
 COMMANDS = {
     "serve": ("serve", "run the coordinator"),
     "compact": ("compact", "compact the log into layers"),
+    "export": ("export_kafka", "give the groups back to a stopped Kafka broker"),
     "import": ("import_kafka", "take over the groups of a stopped Kafka broker"),
     "replay": ("replay", "print the state that the log holds"),
     "log": ("log", "check a data directory, and save what is whole of a damaged one"),

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +26,8 @@ from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.frames import ShardEnd
 from coordinator_server.log.index import marks_path, read_marks
 from coordinator_server.log.layers import layer_offsets, layer_path, layer_to_load, open_layer
+from coordinator_server.log.meta import IMPORTED, read_meta
 from coordinator_server.log.meta import NAME as META
-from coordinator_server.log.meta import read_meta
 from coordinator_server.log.overlay import OverlayStorage, ReadOnlyStorage
 from coordinator_server.log.recovery import journal_dir, loops_of, recover, segment_bases, shards_of
 from coordinator_server.log.segments import end_of_batches, segment_path
@@ -44,7 +45,7 @@ _SERDES: Final[dict[str, RecordSerde]] = {
     "__consumer_offsets": GROUP_SERDE,
     "__cluster_metadata": CLUSTER_METADATA_SERDE,
 }
-_OTHERS: Final = frozenset({".lock", ".compact.lock", "control.sock", META, "journal"})
+_OTHERS: Final = frozenset({".lock", ".compact.lock", "control.sock", META, IMPORTED, "journal"})
 _DAMAGED: Final = -1
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.2
@@ -259,7 +260,7 @@ class _Check:
         if bases and bases[0] > layer_to:
             why = f"offsets {layer_to} to {bases[0]} before it are missing"
             self._damaged(segment_path(directory, bases[0]), 0, why, "segment")
-        for base, following in zip(bases, [*bases[1:], None], strict=True):
+        for base, following in zip_longest(bases, bases[1:]):
             path = segment_path(directory, base)
             kind = "history" if following is not None and following <= layer_to else "segment"
             if following is None:

@@ -18,6 +18,8 @@ from coordinator_server.log.storage import Storage, read_file, replace_file
 FORMAT = 1
 UNFINISHED = 0
 NAME = "meta.properties"
+# Beside it, in a directory that an import has filled: what was imported.
+IMPORTED = "kafka-import.json"
 _KEYS = {"version", "cluster.id", "node.id", "offsets.topic.num.partitions"}
 _CHECKSUM = "checksum"
 
@@ -61,7 +63,10 @@ def begun_in(storage: Storage, data_dir: str) -> str | None:
     path = f"{data_dir}/{NAME}"
     if not storage.exists(path):
         return None
-    found = _parse(read_file(storage, path))
+    try:
+        found = _parse(read_file(storage, path))
+    except ValueError:
+        return None
     return found.get("begun") if found.get("version") == str(UNFINISHED) else None
 
 

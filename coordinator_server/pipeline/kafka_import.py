@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.layers import FileEntry, file_entry
-from coordinator_server.log.meta import NAME, Meta, begin_meta, begun_in, write_meta
+from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_in, write_meta
 from coordinator_server.log.segments import segment_path
 from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
 from coordinator_server.pipeline.compact import Progress
@@ -40,7 +40,6 @@ from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import GroupMetadataKey, LegacyOffsetCommitKey, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.transaction_records import TransactionLogValue
 
-RECORD: Final = "kafka-import.json"
 BEGUN: Final = "import from Kafka"
 FORMAT: Final = 1
 # Of a data directory that nobody has used: what a lock and a file system leave.
@@ -120,7 +119,7 @@ def import_kafka(
         topics = named.topics(source.cluster_id) if topics is None else topics
         result.topics = len(topics)
         _write_catalog(data_dir, catalog_segment(topics, node_id, time.time_ns() // 1_000_000))
-        replace_file(storage, f"{data_dir}/{RECORD}", msgspec.json.encode(record, order="sorted") + b"\n")
+        replace_file(storage, f"{data_dir}/{IMPORTED}", msgspec.json.encode(record, order="sorted") + b"\n")
         sync_dir(storage, str(data_dir.absolute().parent))
         write_meta(storage, str(data_dir), Meta(source.cluster_id, node_id, count))
     finally:
@@ -185,14 +184,14 @@ def _is_to_do(storage: LocalStorage, data_dir: Path, record: ImportRecord) -> bo
         return True
     if not present:
         return True
-    if begun is not None or not (data_dir / RECORD).exists():
+    if begun is not None or not (data_dir / IMPORTED).exists():
         raise CannotRun(f"{data_dir} is not empty ({present[0]}): an import needs a directory of its own")
     try:
-        done = msgspec.json.decode((data_dir / RECORD).read_bytes(), type=ImportRecord)
+        done = msgspec.json.decode((data_dir / IMPORTED).read_bytes(), type=ImportRecord)
     except msgspec.DecodeError as error:
-        raise CannotRun(f"{data_dir / RECORD} cannot be read ({error}): import into another directory") from error
+        raise CannotRun(f"{data_dir / IMPORTED} cannot be read ({error}): import into another directory") from error
     if done != record:
-        raise CannotRun(f"{data_dir} holds another import: its {RECORD} names other files. Import into another directory")
+        raise CannotRun(f"{data_dir} holds another import: its {IMPORTED} names other files. Import into another directory")
     return False
 
 

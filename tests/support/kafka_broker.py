@@ -14,7 +14,6 @@ from typing import Self
 from tests.support.client import Client
 from tests.support.kafka_jars import kafka_jars
 
-README = Path(__file__).resolve().parents[2] / "README.md"
 CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 LOG4J = """\
 rootLogger.level=WARN
@@ -132,16 +131,3 @@ def _free_ports() -> tuple[int, int]:
         one.bind(("127.0.0.1", 0))
         other.bind(("127.0.0.1", 0))
         return one.getsockname()[1], other.getsockname()[1]
-
-
-def give_shards(data_dir: Path, log_dir: Path) -> None:
-    """Put our shards in the place of a stopped broker's partitions, with the very lines of the README."""
-    text = README.read_text()
-    start = text.index("    for shard in data/__consumer_offsets-*")
-    lines = (
-        text[start : text.index("\n\n", start)]
-        .replace("/var/lib/kafka/data", str(log_dir))
-        .replace("data/__cons", f"{data_dir}/__cons")
-    )
-    done = subprocess.run(["bash", "-euc", lines], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")

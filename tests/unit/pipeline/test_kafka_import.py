@@ -9,6 +9,7 @@ import pytest
 
 from coordinator_server.cli import main
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.log.check import check
 from coordinator_server.log.errors import DamagedLog, LockedLog, LogError
 from coordinator_server.log.layers import Layer, newest_valid_layer
 from coordinator_server.log.local import LocalLogStore
@@ -80,6 +81,8 @@ def test_what_is_taken_over(kept: KafkaLog, tmp_path: Path) -> None:
     assert (meta.cluster_id, meta.node_id, meta.offsets_topic_num_partitions) == ("AAAAAAAAAAAAAAAAAAAAAQ", 1, 5)
     assert result.groups == {"classic": 2, "consumer": 2, "share": 1, "simple": 21, "streams": 1}
     assert (result.topics, result.open_transactions, result.is_new) == (2, 1, True)
+    report = check(str(tmp_path / "data"))
+    assert (report.damage, report.notes) == ([], [])
     types = set()
     for directory in (tmp_path / "data").glob("__consumer_offsets-*"):
         layer = newest_valid_layer(directory)
@@ -119,12 +122,19 @@ def test_the_same_import_again_changes_nothing(kept: KafkaLog, tmp_path: Path) -
 
 def test_a_directory_that_holds_something_is_refused(kept: KafkaLog, tmp_path: Path) -> None:
     """A server's, another import's, anybody's; or one that a server has now."""
-    other, served, foreign = (tmp_path / name for name in ("other", "served", "foreign"))
+    other, served, foreign, damaged = (tmp_path / name for name in ("other", "served", "foreign", "damaged"))
     imported(other, small(tmp_path / "small"))
     opened(served, 5).close()
     foreign.mkdir()
     (foreign / "notes.txt").write_text("mine")
-    for data_dir, why in ((other, "another import"), (served, "not empty"), (foreign, r"not empty \(notes\.txt\)")):
+    damaged.mkdir()
+    (damaged / "meta.properties").write_bytes(b"version=0\nbegun=\xff")
+    for data_dir, why in (
+        (other, "another import"),
+        (served, "not empty"),
+        (foreign, r"not empty \(notes\.txt\)"),
+        (damaged, "not empty"),
+    ):
         before = contents(data_dir)
         with pytest.raises(CannotRun, match=why):
             imported(data_dir, kept.log_dir)

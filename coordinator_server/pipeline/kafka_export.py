@@ -1,0 +1,112 @@
+"""The way back: our shards take the place of the partitions of ``__consumer_offsets`` in a stopped Kafka broker's directory.
+
+What is written is what a start of ours would read, newest layer first, then the segments after it, whatever the journal still had to
+add to them. Batches go as they are, into segments that Kafka can address: cut by size, and where an offset would be too far from the
+first. Indexes, snapshots of producers and epochs are left to the broker, which makes them anew when it was not stopped in order: so the
+mark that says it was is taken away first. Per partition the new files are whole before the old ones go; stopped in the middle, run it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
+from coordinator_server.log.store import ShardId
+from coordinator_server.pipeline.compact import Progress
+from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.kafka_files import CLEAN_SHUTDOWN, OFFSETS_TOPIC, KafkaDir, Partition
+from coordinator_server.pipeline.sealed import offline_store
+from protocol.record_batch import iter_records, read_header
+
+SEGMENT_BYTES: Final = 100 * 1024 * 1024
+# What tells a broker which topic the directory is of.
+IDENTITY: Final = "partition.metadata"
+_ATTEMPT: Final = ".exported"
+_MAX_OFFSET_DELTA: Final = 2**31 - 1
+
+
+class ExportResult(Struct, kw_only=True):
+    """What a Kafka broker was given."""
+
+    to: str
+    partitions: int
+    batches: int = 0
+    records: int = 0
+    bytes: int = 0
+
+
+def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportResult:
+    """Replace the partitions of a stopped broker. CannotRun when they are not the ones, LockedLog while either side runs."""
+    partitions = KafkaDir(log_dir).partitions(OFFSETS_TOPIC)
+    storage = LocalStorage()
+    with offline_store(data_dir) as (store, _):
+        _check(partitions, store.meta.offsets_topic_num_partitions, log_dir)
+        result = ExportResult(to=str(log_dir), partitions=len(partitions))
+        storage.remove(str(log_dir / CLEAN_SHUTDOWN))
+        sync_dir(storage, str(log_dir))
+        progress.start(len(partitions))
+        try:
+            for done, partition in enumerate(partitions, 1):
+                _replace(store, partition.directory, partition.number, result)
+                progress.advance(done, result.records)
+        finally:
+            progress.stop()
+    return result
+
+
+def _check(partitions: list[Partition], count: int, log_dir: Path) -> None:
+    numbers = [partition.number for partition in partitions]
+    if numbers != list(range(count)):
+        found = f"{len(numbers)} partitions" if numbers else "no partition"
+        raise CannotRun(
+            f"{log_dir} has {found} of {OFFSETS_TOPIC}, and {count} are to go there: have the broker make the topic first, "
+            f"with offsets.topic.num.partitions={count} and all partitions on it"
+        )
+    strange = [partition.directory for partition in partitions if not (partition.directory / IDENTITY).exists()]
+    if strange:
+        raise CannotRun(f"{strange[0]} has no {IDENTITY}: it is not the directory of a broker's partition")
+
+
+def _replace(store: LocalLogStore, directory: Path, number: int, result: ExportResult) -> None:
+    storage = LocalStorage()
+    shard = ShardId(OFFSETS_TOPIC, number)
+    old = [path for path in directory.iterdir() if path.name != IDENTITY]
+    names = []
+    for base, data in _segments(store.read(shard, 0), store.end_offset(shard), result):
+        names.append(f"{base:020d}.log")
+        replace_file(storage, str(directory / f"{names[-1]}{_ATTEMPT}"), data)
+    attempts = {f"{name}{_ATTEMPT}" for name in names}
+    for path in old:
+        if path.is_file() and path.name not in attempts:
+            path.unlink()
+    for name in names:
+        storage.rename(str(directory / f"{name}{_ATTEMPT}"), str(directory / name))
+    sync_dir(storage, str(directory))
+
+
+def _segments(batches: Iterable[bytes], end_offset: int, result: ExportResult) -> Iterator[tuple[int, bytes]]:
+    """Base offset and bytes of each segment; an empty last one says where the log goes on when nothing else does."""
+    segment: list[bytes] = []
+    base = size = next_offset = 0
+    for batch in batches:
+        header = read_header(batch)
+        if segment and (size + len(batch) > SEGMENT_BYTES or header.last_offset - base > _MAX_OFFSET_DELTA):
+            yield base, b"".join(segment)
+            segment = []
+        if not segment:
+            base, size = header.base_offset, 0
+        segment.append(batch)
+        size += len(batch)
+        next_offset = header.next_offset
+        result.batches += 1
+        result.records += sum(1 for _ in iter_records(batch, 0, header))
+        result.bytes += len(batch)
+    if segment:
+        yield base, b"".join(segment)
+    if next_offset < end_offset:
+        yield end_offset, b""

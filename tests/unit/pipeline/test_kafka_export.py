@@ -1,0 +1,141 @@
+"""Our shards as partitions of a Kafka broker."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.cli import main
+from coordinator_server.log.errors import LockedLog
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.pipeline import kafka_export
+from coordinator_server.pipeline.compact import Progress
+from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.kafka_export import export_kafka
+from coordinator_server.pipeline.kafka_files import CLEAN_SHUTDOWN, KafkaDir, Partition
+from coordinator_server.pipeline.kafka_import import find_source, import_kafka
+from coordinator_server.pipeline.replay import replay
+from protocol.record_batch import Record
+from tests.support.kafka_log import KafkaLog, kept_log
+from tests.support.kafka_partition import plain, segment, with_holes, write_partition
+from tests.support.segments import START_MS, offset_key, offset_value
+
+KEY = offset_key("group", "orders", 0)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> KafkaLog:
+    return kept_log(tmp_path / "kept")
+
+
+def imported(data_dir: Path, log_dir: Path) -> Path:
+    import_kafka(find_source([log_dir]), data_dir, 1, Progress())
+    return data_dir
+
+
+def broker(log_dir: Path, partitions: int) -> Path:
+    """What a broker has that has just made its topic, and was stopped."""
+    for number in range(partitions):
+        directory = write_partition(log_dir, number, (segment(0), [plain(0, (b"\0\1old", b""))]), ("leader-epoch-checkpoint", []))
+        (directory / "partition.metadata").write_text("version: 0\n")
+        (directory / "00000000000000000000.timeindex").touch()
+    (log_dir / CLEAN_SHUTDOWN).touch()
+    return log_dir
+
+
+def test_what_goes_there_comes_back(kept: KafkaLog, tmp_path: Path) -> None:
+    """Import, export, import: the same groups; of what the partitions held only their identity stays."""
+    ours = imported(tmp_path / "ours", kept.log_dir)
+    target = broker(tmp_path / "kafka", 5)
+    for _ in range(2):
+        result = export_kafka(ours, target, Progress())
+        assert (result.partitions, result.records) == (5, 135)
+        assert not (target / CLEAN_SHUTDOWN).exists()
+        for partition in KafkaDir(target).partitions("__consumer_offsets"):
+            assert [path.name for path in partition.directory.iterdir() if path.suffix != ".log"] == ["partition.metadata"]
+
+    assert list(replay(imported(tmp_path / "again", target))) == list(replay(ours))
+
+
+def test_segments_are_cut_so_that_kafka_can_address_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By size, and where an offset is further than an index entry can say; the end of the log stays where it is."""
+    log_dir = tmp_path / "from"
+    value = offset_value(1)
+    records = [Record(offset, START_MS, offset_key("group", "orders", offset % 7), value) for offset in (3, 4, 3_000_000_005)]
+    write_partition(log_dir, 0, (segment(0), [with_holes(*records[:2]), with_holes(records[2])]), (segment(3_000_000_009), []))
+    ours = imported(tmp_path / "ours", log_dir)
+    for size in (kafka_export.SEGMENT_BYTES, 70):
+        monkeypatch.setattr(kafka_export, "SEGMENT_BYTES", size)
+        target = broker(tmp_path / f"kafka-{size}", 1)
+        export_kafka(ours, target, Progress())
+
+        [partition] = KafkaDir(target).partitions("__consumer_offsets")
+        assert [path.name for path in partition.files] == [segment(3), segment(3_000_000_005), segment(3_000_000_009)]
+        assert (sum(batch.header.count for batch in partition.batches()), partition.next_offset()) == (3, 3_000_000_009)
+
+
+def test_an_export_that_was_stopped_is_run_again(kept: KafkaLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At any rename: each partition is as it was, or new, or has lost its old files; the next run makes them all new."""
+    ours = imported(tmp_path / "ours", kept.log_dir)
+    target = broker(tmp_path / "kafka", 5)
+    rename, left = os.rename, 0
+
+    def dies(old: str, new: str) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise KeyboardInterrupt
+        rename(old, new)
+
+    for renames in range(8):
+        left = renames
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "rename", dies)
+            with pytest.raises(KeyboardInterrupt):
+                export_kafka(ours, target, Progress())
+        export_kafka(ours, target, Progress())
+        assert list(replay(imported(tmp_path / f"again-{renames}", target))) == list(replay(ours))
+
+
+def test_what_is_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is touched: another number of partitions, no partitions, a directory that is none of a broker's, a server that runs."""
+    ours = imported(tmp_path / "ours", kept.log_dir)
+    fewer, none, strange, fine = (
+        broker(tmp_path / "fewer", 4),
+        tmp_path,
+        broker(tmp_path / "strange", 5),
+        broker(tmp_path / "fine", 5),
+    )
+    (strange / "__consumer_offsets-3" / "partition.metadata").unlink()
+    for target, why in (
+        (fewer, "has 4 partitions"),
+        (none, "no partition"),
+        (strange, "has no partition"),
+        (tmp_path / "no", "log.dirs"),
+    ):
+        with pytest.raises(CannotRun, match=why):
+            export_kafka(ours, target, Progress())
+    store = LocalLogStore.open(ours, post=lambda call: call(), node_id=1, offsets_topic_num_partitions=5)
+    with pytest.raises(LockedLog):
+        export_kafka(ours, fine, Progress())
+    store.close()
+    for target in (fewer, strange, fine):
+        assert (target / CLEAN_SHUTDOWN).exists()
+        assert (target / "__consumer_offsets-0" / segment(0)).read_bytes() == plain(0, (b"\0\1old", b""))
+
+    assert main(["export", "--data-dir", str(ours), "--to", str(fewer)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert main(["export", "--data-dir", str(tmp_path / "nobody"), "--to", str(fine)]) == 2
+    assert main(["export", "--data-dir", str(ours), "--to", str(fine)]) == 0
+    assert "5 partitions: 135 records" in capsys.readouterr().out
+
+
+def test_an_empty_shard_leaves_an_empty_partition(tmp_path: Path) -> None:
+    write_partition(tmp_path / "from", 0, (segment(0), []))
+    ours = imported(tmp_path / "ours", tmp_path / "from")
+    target = broker(tmp_path / "kafka", 1)
+    export_kafka(ours, target, Progress())
+
+    assert list(Partition(target / "__consumer_offsets-0").batches()) == []
