@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,19 @@ import msgspec
 import pytest
 
 from coordinator_server.log.layers import open_layer
+from coordinator_server.log.store import ShardId
 from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN, Reason, Why, operation_headers, request_origin
+from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
 from protocol.codec import decode
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, CoordinatorRecord
 from protocol.fields import Message
 from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import NO_HEADERS, BatchBuilder, iter_batches, iter_records
 from tests.support.kafka_jars import kafka_jars
+from tests.support.runtime import TOPIC, ToyRuntime, ToyShard
 from tests.support.segments import START_MS, coordinator_log, write_segments
 
 SHARD = "__consumer_offsets-7"
@@ -178,3 +183,37 @@ def test_the_metadata_log_is_read_with_its_provenance(tmp_path: Path) -> None:
     ]
     assert output.count("headerKeys: [op1,why]") == 1
     assert "isvalid: false" not in output
+
+
+def test_transactions_are_read(tmp_path: Path) -> None:
+    """Transactional batches and the markers that end them, as the runtime writes them."""
+    toy = ToyRuntime(serde=GROUP_SERDE)
+    toy.load()
+    producer = Producer(4711, 3)
+
+    def commit(partition: int) -> Callable[[ToyShard, Any], CoordinatorResult[Any]]:
+        record = CoordinatorRecord(OffsetCommitKey("payments", "orders", partition), OffsetCommitValue(partition * 10), 3)
+        return lambda shard, reply: CoordinatorResult("ok", [record])
+
+    toy.write(commit(0))
+    toy.write(commit(1), producer=producer)
+    toy.write(commit(2), producer=producer)
+    toy.end(producer, TransactionResult.COMMIT)
+    toy.write(commit(3), producer=producer)
+    toy.end(producer, TransactionResult.ABORT)
+    toy.flush()
+    segment = tmp_path / SHARD / f"{0:020d}.log"
+    segment.parent.mkdir()
+    segment.write_bytes(b"".join(toy.store.logs[ShardId(TOPIC, 0)]))
+
+    output = dump(segment)
+    batches = [line for line in output.splitlines() if line.startswith("baseOffset:")]
+    told = [
+        tuple(re.findall(r"(?:baseSequence|producerId|producerEpoch|isTransactional|isControl|isvalid): (\S+)", line))
+        for line in batches
+    ]
+    plain, transactional = ("-1", "-1", "-1", "false", "false", "true"), ("0", "4711", "3", "true", "false", "true")
+    marker = ("-1", "4711", "3", "true", "true", "true")
+    assert told == [plain, transactional, transactional, marker, transactional, marker]
+    assert re.findall(r"endTxnMarker: (\w+) coordinatorEpoch: (\d+)", output) == [("COMMIT", "3"), ("ABORT", "3")]
+    assert [key["data"]["partition"] for _, _, key, _ in listed(output)] == [0, 1, 2, 3]
