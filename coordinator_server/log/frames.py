@@ -1,6 +1,6 @@
 """The bytes of the journal: heads, frames and entries, written and read back.
 
-    head    magic 8 | length u32 | crc u32 | generation u64 | replay_from u64 | sequence u64 | salt u64 | is_synced u8 | count u32 | ends
+    head    magic 8 | length u32 | crc u32 | generation u64 | replay_from u64 | sequence u64 | salt u64 | is_synced u8 | count u32 | ends | capacity u64
     end     topic length u16 | topic | partition i32 | segment i64 | size i64 | offset i64
     frame   magic 4 | generation u64 | sequence u64 | length u32 | crc u32 | entries      at the next multiple of 512 bytes
     entry   topic length u16 | topic | partition i32 | offset i64 | length u32 | record batches
@@ -68,6 +68,7 @@ class Head(Struct, frozen=True):
     salt: int
     ends: tuple[ShardEnd, ...]
     is_synced: bool = True
+    capacity: int = 0  # bytes of the file; 0 when its writer did not say
 
 
 def aligned(position: int) -> int:
@@ -97,6 +98,7 @@ def encode_head(head: Head) -> tuple[bytes, int]:
     parts = [_HEAD.pack(head.generation, head.replay_from, head.sequence, head.salt, head.is_synced, len(head.ends))]
     for end in head.ends:
         parts += (shard_prefix(end.shard), _END.pack(end.segment, end.size, end.offset))
+    parts.append(_GENERATION.pack(head.capacity))
     body = b"".join(parts)
     crc: int = crc32c(body)
     return _PREFIX.pack(_HEAD_MAGIC, len(body), crc) + body, crc
@@ -118,7 +120,8 @@ def decode_head(data: bytes) -> tuple[Head, int, int] | None:
         shard, position = _decode_shard(data, position)
         ends.append(ShardEnd(shard, *_END.unpack_from(data, position)))
         position += _END.size
-    return Head(generation, replay_from, sequence, salt, tuple(ends), is_synced), crc, aligned(end)
+    capacity = _GENERATION.unpack_from(data, position)[0] if position + _GENERATION.size <= end else 0
+    return Head(generation, replay_from, sequence, salt, tuple(ends), is_synced, capacity), crc, aligned(end)
 
 
 class FrameReader:

@@ -21,6 +21,7 @@ from contextlib import closing
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.frames import (
@@ -153,8 +154,8 @@ class Journal:
 
     def _make(self, head: Head, size: int) -> JournalFile:
         """Write a head over a free file of that size, or over a new one."""
-        raw, seed = encode_head(head)
-        size = aligned(max(size, len(raw) + SECTOR))
+        size = aligned(max(size, len(encode_head(head)[0]) + SECTOR))
+        raw, seed = encode_head(replace(head, capacity=size))
         file = self._free_file(size) or self._new_file(head.generation, size)
         self._generation = head.generation
         try:
@@ -249,7 +250,10 @@ def heads(storage: Storage, directory: str) -> list[Head]:
 
 def _read_head(storage: Storage, path: str) -> _Seen | None:
     with closing(storage.open(path)) as file:
-        decoded = decode_head(file.pread(_HEAD_READ_BYTES, 0)) or decode_head(file.pread(file.size(), 0))
+        size = file.size()
+        decoded = decode_head(file.pread(_HEAD_READ_BYTES, 0)) or decode_head(file.pread(size, 0))
+    if decoded and size < decoded[0].capacity:
+        raise DamagedLog(path, size, f"the journal file is {decoded[0].capacity} bytes long, its head says")
     return _Seen(path, *decoded) if decoded else None
 
 

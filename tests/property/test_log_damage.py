@@ -58,15 +58,17 @@ def last_frame(disk: SimulatedDisk) -> tuple[str, int, int]:
 
 
 def test_the_last_frame_cut_at_every_length() -> None:
-    """A file that ends inside its last frame is a log without that submit; with all of the frame it is the whole log."""
+    """A journal that ends inside its last frame is a log without that submit; with all of the frame it is the whole log."""
     disk = killed()
     path, start, end = last_frame(disk)
     content = disk.content(path)
     for length in range(start, end + 1):
         cut = killed()
-        cut.put(path, content[:length])
+        cut.put(path, content[:length].ljust(len(content), b"\0"))
 
-        assert read(cut) == (EXPECTED if length == end else EXPECTED[:-1])
+        # What differs in a single bit at most is put right.
+        is_whole = sum(byte.bit_count() for byte in content[length:end]) <= 1
+        assert read(cut) == (EXPECTED if is_whole else EXPECTED[:-1]), length
 
 
 @pytest.mark.parametrize("part", range(4))

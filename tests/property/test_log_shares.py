@@ -42,7 +42,9 @@ class Loops:
         part.acked = {each: list(batches) for each, batches in whole.acked.items() if self.loop_of(each) == loop}
         part.ends = {each: end for each, end in whole.ends.items() if self.loop_of(each) == loop}
         part.in_flight = [each for each in whole.in_flight if self.loop_of(each.shard) == loop]
-        part.sealed = dict(whole.sealed)
+        part.sealed = {path: data for path, data in whole.sealed.items() if self.loop_of(shard_of(path)) == loop}
+        part.begins = {each: begin for each, begin in whole.begins.items() if self.loop_of(each) == loop}
+        part.gone = {each: batches for each, batches in whole.gone.items() if self.loop_of(each) == loop}
         return part
 
     def start(self, loop: int) -> Life:
@@ -64,6 +66,12 @@ class Loops:
                 life.log.turn()
 
 
+def shard_of(path: str) -> ShardId:
+    """Whose segment that is."""
+    topic, _, partition = path.split("/")[-2].rpartition("-")
+    return ShardId(topic, int(partition))
+
+
 def owed_by(loops: Loops) -> History:
     """What all loops owe, in one history; each loop's submit in flight is settled by itself when it is looked for."""
     united = History()
@@ -71,6 +79,8 @@ def owed_by(loops: Loops) -> History:
         united.acked |= part.acked
         united.ends |= part.ends
         united.sealed |= part.sealed
+        united.begins |= part.begins
+        united.gone |= part.gone
     return united
 
 
@@ -80,6 +90,7 @@ def lose_power(seed: int) -> None:
     disk.is_write_short = rng.random() < 0.2
     history, loops = History(), None
     unsettled: list[History] = []
+    before = deepcopy((history, unsettled))
     for _ in range(rng.randint(1, 5)):
         count = rng.randint(1, 3)
         disk.cut_power_after(rng.choice((20, 100, 400)) * rng.randint(1, 10) // 10)
@@ -91,7 +102,9 @@ def lose_power(seed: int) -> None:
         if rng.random() < 0.6:
             disk = disk.power_loss(rng)
         if loops is not None:
-            history, unsettled = owed_by(loops), [each for each in loops.histories if each.in_flight]
+            before = owed_by(loops), [each for each in loops.histories if each.in_flight]
+        # A submit in flight that was seen and not recovered may still go with the next power loss: nobody was told of it.
+        history, unsettled = deepcopy(before)
         disk.mend()
         # On a copy: the next start is to find what the death left, not what looking at it mended.
         resolve(deepcopy(disk), history, unsettled)
@@ -102,7 +115,7 @@ def lose_power(seed: int) -> None:
 def resolve(disk: SimulatedDisk, history: History, unsettled: list[History]) -> None:
     """Each loop's submit in flight came to be as a whole or not at all."""
     log = OpenLog(disk)
-    found = {each: list(log.store.read(each, 0)) for each in log.store.shards()}
+    found = history.found(log)
     for part in unsettled:
         has = {len(found.get(each.shard, ())) > len(history.acked.get(each.shard, ())) for each in part.in_flight}
         assert has in ({True}, {False})
@@ -114,7 +127,7 @@ def resolve(disk: SimulatedDisk, history: History, unsettled: list[History]) -> 
     history.check(log)
 
 
-@pytest.mark.parametrize("first", range(0, IMAGES, PER_TEST))
+@pytest.mark.parametrize("first", range(0, IMAGES // 8, PER_TEST))
 def test_acknowledged_batches_survive_in_any_number_of_loops(first: int) -> None:
     """One loop's death, the power's, and another number of loops at the next start: all that was acknowledged is there, in order."""
     for seed in range(first, first + PER_TEST):

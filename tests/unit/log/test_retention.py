@@ -117,6 +117,7 @@ class Shard:
     def restart(self) -> None:
         """The journal's head says how far the shard is durable now."""
         self.store.close()
+        self.worker = ManualWorker()
         self.open()
 
     def layer(self, to_offset: int) -> None:
