@@ -46,7 +46,7 @@ def main() -> int:
     if order is None or os.getppid() != order.supervisor:
         # It died before it could take us with it.
         return 1
-    # A ctrl-C goes to all processes of a terminal; the supervisor is the one who decides.
+    # The supervisor is the one who decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     configure(order.log_level, order.log_format, order.loop)
     try:

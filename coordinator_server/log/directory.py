@@ -95,8 +95,12 @@ def _lock(storage: Storage, path: str) -> InheritedLock:
         try:
             return storage.lock(path)
         except LockedLog as locked:
-            if locked.holder is None or _is_alive(locked.holder) or time.monotonic() > deadline:
+            if locked.holder is None or _is_alive(locked.holder):
                 raise
+            if time.monotonic() > deadline:
+                raise LockedLog(
+                    f"{locked}, which is gone, and by what it had started: wait for that to end", locked.holder
+                ) from None
             time.sleep(_LOOK_AGAIN_S)
 
 

@@ -40,6 +40,7 @@ class LoopProcess:
         self._died = died
         self._link: Link[FromLoop] = Link(FromLoop, self._received, self._lost)
         self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
         self._asked: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._last_id = 0
         self._reaper: asyncio.Task[None] | None = None
@@ -51,18 +52,22 @@ class LoopProcess:
         assert self._process is not None
         return self._process.pid
 
-    async def start(self, order: Order, inherited: Sequence[int]) -> None:
+    def spawn(self, order: Order, inherited: Sequence[int]) -> None:
         """Start it; it keeps the descriptors ``inherited``. OSError when there can be no more processes."""
-        ours, its = socket.socketpair()
+        self._socket, its = socket.socketpair()
         with its:
-            self._process = self._spawn(order, its.fileno(), inherited)
-        await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=ours)
-        self._link.send(order)
+            channel = its.fileno()
+            words = [sys.executable, "-m", "coordinator_server.cli.loop", str(channel), f"loop-{order.loop}", order.data_dir]
+            # In a process group of its own: a ctrl-C is the supervisor's to hear. What it would print is for the log.
+            self._process = subprocess.Popen(
+                words, pass_fds=(channel, *inherited), process_group=0, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
+            )
 
-    def _spawn(self, order: Order, channel: int, inherited: Sequence[int]) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-m", "coordinator_server.cli.loop", str(channel), f"loop-{order.loop}", order.data_dir]
-        descriptors = (channel, *inherited)
-        return subprocess.Popen(words, pass_fds=descriptors, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno())
+    async def connect(self, order: Order) -> None:
+        """Tell it what to do."""
+        assert self._socket is not None
+        await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=self._socket)
+        self._link.send(order)
 
     def serve(self) -> None:
         """Let it accept clients."""

@@ -67,7 +67,7 @@ class Supervisor:
         self.ready = asyncio.Event()
         self.failed = asyncio.Event()
         self._is_open = False
-        self._is_stopping = False
+        self._stopping = asyncio.Event()
 
     async def start(self, host: str, port: int) -> Meta:
         """Recover the log and start all loops, but do not wait for them. Raises StartError and LogError; ``stop`` is owed then, too."""
@@ -87,9 +87,8 @@ class Supervisor:
 
     async def stop(self) -> int:
         """End all loops. The exit code: 0 when all ended well, and nothing had failed before."""
-        self._is_stopping = True
-        for task in self._pending:
-            task.cancel()
+        self._stopping.set()
+        await asyncio.gather(*self._pending, return_exceptions=True)
         if self._control is not None:
             await self._control.stop()
         self._signal(LoopProcess.terminate)
@@ -124,9 +123,10 @@ class Supervisor:
             log_format=self._logs.format,
         )
         assert self._lock is not None
-        await process.start(order, (self._lock.fileno(), *sockets))
+        process.spawn(order, (self._lock.fileno(), *sockets))
         self._processes[loop] = process
         self._starts[loop] += 1
+        await process.connect(order)
         log.info("loop-started", loop=loop, pid=process.pid, port=self.ports[loop], starts=self._starts[loop])
 
     def _moved(self, process: LoopProcess) -> None:
@@ -151,7 +151,7 @@ class Supervisor:
                 process.serve()
 
     def _died(self, process: LoopProcess, exit_code: int) -> None:
-        if self._is_stopping:
+        if self._stopping.is_set():
             # One that was told to stop before it could listen to that ends by the signal.
             if exit_code not in (0, -signal.SIGTERM):
                 log.error("loop-died", loop=process.loop, pid=process.pid, exit_code=exit_code, action="none: the server stops")
@@ -166,8 +166,10 @@ class Supervisor:
             self._spawn(self._start_again(process.loop, delay))
 
     async def _start_again(self, loop: int, delay: float) -> None:
-        await asyncio.sleep(delay)
-        await self._start(loop)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), delay)
+        if not self._stopping.is_set():
+            await self._start(loop)
 
     # The whole.
 

@@ -37,6 +37,8 @@ class OffsetStore(MemoryStore):
         self.is_instant = True
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
+        if self.damage is not None:
+            raise self.damage
         return (batch for batch in self.logs.get(shard, []) if read_header(batch).next_offset > from_offset)
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.config import Config, ConfigError, declared_topics, load, parse_overrides
+from coordinator_server.config import (
+    MAX_LOOPS,
+    Config,
+    ConfigError,
+    declared_topics,
+    load,
+    loop_count,
+    parse_overrides,
+    with_loops,
+)
 
 
 def test_properties_have_kafkas_names() -> None:
@@ -47,3 +56,11 @@ def test_topics_are_declared_with_or_without_a_partition_count() -> None:
 def test_a_malformed_declaration_of_topics_is_refused(topics: str) -> None:
     with pytest.raises(ConfigError, match="is not name or name:partitions"):
         declared_topics(Config(topics=topics))
+
+
+def test_auto_is_a_loop_per_core_as_long_as_there_are_shards() -> None:
+    """And a number is that number."""
+    assert loop_count(load({"loops": "auto"}), cores=6) == 6
+    assert loop_count(load({"loops": "auto", "offsets.topic.num.partitions": "3"}), cores=6) == 3
+    assert loop_count(load({"loops": "auto"}), cores=1000) == MAX_LOOPS
+    assert with_loops(load({"loops": "2"}), cores=6).loops == 2

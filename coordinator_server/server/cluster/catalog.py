@@ -12,17 +12,19 @@ nothing is answered that they could not know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
 from coordinator_server.catalog.shard import TOPIC, CatalogShard
 from coordinator_server.catalog.topics import Topic
+from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, ShardId
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.server.then import Then
+from protocol.error_codes import ErrorCode
 from protocol.record_batch import read_header
 
 log = structlog.get_logger(__name__)
@@ -115,8 +117,14 @@ class OwnCatalog:
         """Run a change here."""
 
         def durable(response: Any) -> None:
-            self._publish()
-            self._hold(lambda: reply.complete(response))
+            try:
+                self._publish()
+            except LogError as error:
+                log.error("catalog-not-published", why=str(error), action="other loops read it when they are back")
+                self._drop(list(self._acknowledged))
+                reply.fail(ErrorCode.REQUEST_TIMED_OUT, "the change was made, and not all nodes know of it yet")
+            else:
+                self._hold(lambda: reply.complete(response))
 
         self._runtime.write(PARTITION, operation, context, request, Then(durable, reply.fail))
 
@@ -178,7 +186,10 @@ class OwnCatalog:
         absent = sorted({*self._expected, *(follower.loop for follower in slow)})
         log.warning("loops-left-behind", loops=absent, offset=offset, why=f"no acknowledgement within {PATIENCE_S} s")
         self._expected.clear()
-        for follower in slow:
+        self._drop(slow)
+
+    def _drop(self, followers: Iterable[Follower]) -> None:
+        for follower in followers:
             del self._acknowledged[follower]
             follower.drop()
         self._release()

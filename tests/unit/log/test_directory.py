@@ -125,5 +125,5 @@ def test_but_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(directory, "ORPHANS_S", 0.1)
     orphaned(tmp_path, 1.0)
 
-    with pytest.raises(LockedLog):
+    with pytest.raises(LockedLog, match="which is gone, and by what it had started"):
         take(LocalStorage(), str(tmp_path), node_id=1, offsets_topic_num_partitions=50)

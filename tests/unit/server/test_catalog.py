@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator_server.log.errors import Unavailable
 from coordinator_server.server.cluster.catalog import PATIENCE_S
 from coordinator_server.server.cluster.followed import ANSWER_S
 from protocol.error_codes import ErrorCode
@@ -222,3 +223,18 @@ def test_errors_come_back_as_they_are(loops: Loops) -> None:
         ErrorCode.INVALID_TOPIC_EXCEPTION,
     ]
     assert there.response.topics[0].error_message == here.response.topics[0].error_message
+
+
+def test_a_log_that_cannot_be_read_back_keeps_nobody_waiting(loops: Loops) -> None:
+    """The change is durable, and nobody can be told what it is: the others know that they are behind, and the client that it may be done."""
+    loops.attach(1)
+    loops.store.damage = Unavailable("the disk")
+
+    outcome = loops.create(0, "orders")
+
+    assert (outcome.error, outcome.answers) == (ErrorCode.REQUEST_TIMED_OUT, 1)
+    loops.deliver()
+    loops.store.damage = None
+    assert not is_current(loops, 1)
+    loops.attach(1)
+    assert loops.followers[1].topic("orders") is not None
