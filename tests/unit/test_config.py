@@ -62,5 +62,5 @@ def test_auto_is_a_loop_per_core_as_long_as_there_are_shards() -> None:
     """And a number is that number."""
     assert loop_count(load({"loops": "auto"}), cores=6) == 6
     assert loop_count(load({"loops": "auto", "offsets.topic.num.partitions": "3"}), cores=6) == 3
-    assert loop_count(load({"loops": "auto"}), cores=1000) == MAX_LOOPS
+    assert loop_count(load({"loops": "auto", "offsets.topic.num.partitions": "100"}), cores=1000) == MAX_LOOPS
     assert with_loops(load({"loops": "2"}), cores=6).loops == 2
