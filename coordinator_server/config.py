@@ -68,6 +68,15 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     log_history_retention_ms: Annotated[int, Meta(ge=-1)] = 30 * 24 * 3_600_000
     log_history_retention_bytes: Annotated[int, Meta(ge=-1)] = -1
     log_retention_check_interval_ms: Annotated[int, Meta(ge=1)] = 300_000
+    # The server compacts a shard by itself when so much of it has been written since its newest layer, and has to read at least so many
+    # bytes for that (ours) in all shards; how often it looks. Kafka's names and defaults, but for the bytes and the timeout.
+    log_cleaner_enable: bool = True
+    log_cleaner_min_cleanable_ratio: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    log_cleaner_min_bytes: Count = 32 << 20
+    log_cleaner_backoff_ms: Annotated[int, Meta(ge=1)] = 15_000
+    log_cleaner_timeout_ms: Annotated[int, Meta(ge=1)] = 3_600_000
+    # How old a tombstone has to be to be left out.
+    log_cleaner_delete_retention_ms: Annotated[int, Meta(ge=0)] = 24 * 3_600_000
     # Ours: size of each of the two journal files.
     log_journal_bytes: Annotated[int, Meta(ge=1 << 16)] = 16 << 20
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "import": ("import_kafka", "take over the groups of a stopped Kafka broker"),
     "replay": ("replay", "print the state that the log holds"),
     "log": ("log", "check a data directory, and save what is whole of a damaged one"),
+    "verify": ("verify", "prove that nothing was lost"),
     "history": ("history", "add what is new to the history tables"),
     "config": ("show_config", "list all properties and their values"),
 }

@@ -6,7 +6,6 @@ Not a command: nobody else knows the words. The process dies with its supervisor
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
 import os
 import signal
@@ -14,12 +13,13 @@ import socket
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 import structlog
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.cli.serve import calm_the_collector, die, stop_signals
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
@@ -30,8 +30,6 @@ from coordinator_server.server.errors import StartError
 from coordinator_server.server.orders import Ask, Loaded, Order, Serve, Serving, Told, ToLoop
 
 log = structlog.get_logger(__name__)
-
-_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 
 def main() -> int:
@@ -57,13 +55,6 @@ def main() -> int:
 
 async def _be(order: Order, channel: socket.socket) -> int:
     return await _Loop(order).run(channel)
-
-
-def die_with_parent() -> None:
-    """SIGKILL when the thread that started us ends: the log survives that at any moment, and nobody must serve unsupervised."""
-    prctl = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
-    if prctl is not None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _read_order(channel: socket.socket) -> Order | None:

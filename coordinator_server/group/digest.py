@@ -9,7 +9,7 @@ becomes durable tells which containers it changed, and the next question hashes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from coordinator_server.group.groups import Groups
@@ -24,7 +24,7 @@ _VALUE_VERSION = 3
 
 
 class StateDigest(NamedTuple):
-    """What a shard's groups come to after the records before ``offset``. ``groups`` are those that have any state."""
+    """What a shard's groups come to after the records before ``offset``. ``groups``, if asked for, are those that have any state."""
 
     offset: int
     digest: str
@@ -55,7 +55,7 @@ def group_digest(groups: Groups, group_id: str, committed_offset: int) -> tuple[
 class GroupDigests:
     """Keeps the digests of one shard's groups up to date, from question to question."""
 
-    __slots__ = ("_changed", "_groups", "_is_asked", "_known", "_owners", "_registry", "_total")
+    __slots__ = ("_changed", "_containers", "_groups", "_is_asked", "_known", "_owners", "_registry", "_total")
 
     def __init__(self, groups: Groups, registry: SnapshotRegistry) -> None:
         self._groups = groups
@@ -63,12 +63,13 @@ class GroupDigests:
         self._is_asked = False
         # Groups whose durable state is not the one that was hashed, if they were hashed at all.
         self._changed: set[str] = set()
-        # By group: its digest, and the containers that were read for it.
-        self._known: dict[str, tuple[int, Sequence[object]]] = {}
+        self._known: dict[str, int] = {}
+        # The containers that were read for a group, and whose each of them is. Groups that rest in a checkpoint have none.
+        self._containers: dict[str, list[object]] = {}
         self._owners: dict[object, str] = {}
         self._total = 0
 
-    def ask(self, committed_offset: int, max_items: int) -> StateDigest | None:
+    def ask(self, committed_offset: int, max_items: int, with_groups: bool) -> StateDigest | None:
         """The digests as of the high watermark; None after about ``max_items`` items, when there is more to hash: ask again."""
         if not self._is_asked:
             self._is_asked = True
@@ -81,7 +82,7 @@ class GroupDigests:
             if max_items <= 0:
                 return None
             max_items -= self._hash(changed.pop(), committed_offset)
-        groups = {group_id: digest_text(digest) for group_id, (digest, _) in self._known.items()}
+        groups = {group_id: digest_text(digest) for group_id, digest in self._known.items()} if with_groups else {}
         return StateDigest(committed_offset, digest_text(self._total), groups)
 
     def _note(self, changes: Mapping[Any, Mapping[Any, Any]]) -> None:
@@ -94,14 +95,15 @@ class GroupDigests:
 
     def _hash(self, group_id: str, committed_offset: int) -> int:
         groups = self._groups
-        before, containers = self._known.pop(group_id, (0, ()))
-        for container in containers:
-            self._owners.pop(container, None)
+        for container in self._containers.pop(group_id, ()):
+            del self._owners[container]
         digest, count = group_digest(groups, group_id, committed_offset)
-        self._total += digest - before
-        tables = groups.offsets.by_group, groups.pending.by_group
-        containers = [found for table in tables if (found := table.get_at(group_id, committed_offset)) is not None]
+        self._total += digest - self._known.pop(group_id, 0)
         if count:
-            self._known[group_id] = digest, containers
+            self._known[group_id] = digest
+        tables = groups.offsets.by_group, groups.pending.by_group
+        containers: list[object] = [found for table in tables if (found := table.get_at(group_id, committed_offset)) is not None]
+        if containers:
+            self._containers[group_id] = containers
             self._owners.update(dict.fromkeys(containers, group_id))
         return count + 1

@@ -144,9 +144,9 @@ class GroupShard:
         """The groups of this shard that pass both filters."""
         return describe.list_groups(self.groups, committed_offset, states, types)
 
-    def digest(self, committed_offset: int, max_items: int) -> StateDigest | None:
+    def digest(self, committed_offset: int, max_items: int, with_groups: bool = True) -> StateDigest | None:
         """What all groups come to. None when there is more to hash than ``max_items``: ask again."""
-        return self._digests.ask(committed_offset, max_items)
+        return self._digests.ask(committed_offset, max_items, with_groups)
 
     # --- life
 

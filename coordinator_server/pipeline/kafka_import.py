@@ -52,6 +52,8 @@ class ImportRecord(Struct, frozen=True):
 
     cluster_id: str
     partitions: int
+    node_id: int
+    is_keeping_open: bool
     files: tuple[FileEntry, ...]
     format: int = FORMAT
 
@@ -104,7 +106,7 @@ def import_kafka(
     """
     topics, declared = (None, None) if source.metadata is None else topics_of_metadata(source.metadata)
     count = _partition_count(source, declared)
-    record = ImportRecord(source.cluster_id, count, _entries(source))
+    record = ImportRecord(source.cluster_id, count, node_id, is_keeping_open, _entries(source))
     result = ImportResult(data_dir=str(data_dir), cluster_id=source.cluster_id, partitions=count)
     storage = LocalStorage()
     data_dir.mkdir(parents=True, exist_ok=True)
@@ -191,7 +193,9 @@ def _is_to_do(storage: LocalStorage, data_dir: Path, record: ImportRecord) -> bo
     except msgspec.DecodeError as error:
         raise CannotRun(f"{data_dir / IMPORTED} cannot be read ({error}): import into another directory") from error
     if done != record:
-        raise CannotRun(f"{data_dir} holds another import: its {IMPORTED} names other files. Import into another directory")
+        raise CannotRun(
+            f"{data_dir} holds another import: its {IMPORTED} names other files or options. Import into another directory"
+        )
     return False
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -24,12 +24,6 @@ CONTROL: Final = "control.sock"
 SEAL_TIMEOUT_S: Final = 120.0
 
 
-class _SealReply(msgspec.Struct):
-    ok: bool
-    shards: dict[str, int] = {}
-    error: str = ""
-
-
 def check_data_dir(data_dir: Path) -> None:
     """Raises CannotRun for a directory that no server has made: nothing is created there by mistake."""
     if not (data_dir / NAME).is_file():
@@ -40,7 +34,7 @@ def seal(data_dir: Path) -> dict[str, int]:
     """The offset up to which each shard is sealed."""
     with _control(data_dir) as connection:
         if connection is not None:
-            return _ask(data_dir, connection)
+            return msgspec.convert(_ask(data_dir, connection, {"op": "seal"})["shards"], dict[str, int])
     try:
         with offline_store(data_dir) as (store, run_until):
             answers: list[dict[ShardId, int] | LogError] = []
@@ -52,6 +46,12 @@ def seal(data_dir: Path) -> dict[str, int]:
     if isinstance(answer, LogError):
         raise answer
     return {str(shard): end for shard, end in answer.items()}
+
+
+def ask_server(data_dir: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
+    """What the running server answers to an operation of its control socket; None when none runs. Raises CannotSeal when it refuses."""
+    with _control(data_dir) as connection:
+        return None if connection is None else _ask(data_dir, connection, request)
 
 
 def is_served(data_dir: Path) -> bool:
@@ -101,14 +101,14 @@ def _control(data_dir: Path) -> Iterator[socket.socket | None]:
         os.close(directory)
 
 
-def _ask(data_dir: Path, connection: socket.socket) -> dict[str, int]:
+def _ask(data_dir: Path, connection: socket.socket, request: Mapping[str, object]) -> dict[str, Any]:
     where = data_dir / CONTROL
     try:
-        connection.sendall(b'{"op":"seal"}\n')
+        connection.sendall(msgspec.json.encode(request) + b"\n")
         with connection.makefile("rb") as lines:
-            reply = msgspec.json.decode(lines.readline(), type=_SealReply)
+            reply = msgspec.json.decode(lines.readline(), type=dict[str, Any])
     except (OSError, msgspec.DecodeError) as error:
         raise CannotSeal(f"the server did not answer on {where}: {error}; look at its log, then try again") from error
-    if not reply.ok:
-        raise CannotSeal(f"the server refused to seal on {where}: {reply.error}")
-    return reply.shards
+    if reply.get("ok") is not True:
+        raise CannotSeal(f"the server refused to {request['op']} on {where}: {reply.get('error')}")
+    return reply

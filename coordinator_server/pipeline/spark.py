@@ -79,11 +79,15 @@ def session(master: str) -> Iterator[SparkSession]:
 
 def run_spark(spark: SparkSession, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
     """All shards, the largest first."""
-    ordered = sorted(todo, key=input_bytes, reverse=True)
-    tasks = min(len(ordered), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
-    hands = [ordered[number::tasks] for number in range(tasks)]
-    found = spread(spark, hands, partial(_compact, cutoff_ms), progress)
+    found = spread(spark, deal(spark, todo, input_bytes), partial(_compact, cutoff_ms), progress)
     return [msgspec.json.decode(result, type=ShardResult) for result in found]
+
+
+def deal(spark: SparkSession, things: Sequence[T], size: Callable[[T], int]) -> list[Sequence[T]]:
+    """Hands of about the same size, as many as keep every core busy."""
+    ordered = sorted(things, key=size, reverse=True)
+    tasks = min(len(ordered), TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
+    return [ordered[number::tasks] for number in range(tasks)]
 
 
 def spread(

@@ -34,6 +34,7 @@ from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster import catalog
 from coordinator_server.server.cluster.catalog import OwnCatalog
 from coordinator_server.server.cluster.followed import FollowedCatalog
@@ -136,6 +137,7 @@ class Daemon:
             "digest": partial(answer_digest, self._groups, self._catalog),
         }
         self._control = ControlSocket(data_dir, self.operations) if place is None else None
+        self._cleaner = Cleaner(config, data_dir, self._seal_all) if place is None else None
 
     async def start(self, host: str, port: int) -> Ready:
         """Bind, load, and only then accept. Raises StartError and LogError; ``stop`` is owed then, too."""
@@ -169,6 +171,8 @@ class Daemon:
         """Answer."""
         if self._control is not None:
             await self._control.start()
+        if self._cleaner is not None:
+            self._cleaner.start()
         self._retention.start()
         await self._listener.start()
 
@@ -177,6 +181,8 @@ class Daemon:
         self._listener.stop_reading()
         if self._control is not None:
             await self._control.stop()
+        if self._cleaner is not None:
+            await self._cleaner.stop()
         idle = asyncio.Event()
         self._flusher.when_idle(idle.set)
         await idle.wait()
@@ -265,6 +271,9 @@ class Daemon:
 
     async def _seal(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """End every active segment, so that all that is durable now can be compacted."""
+        return {"shards": await self._seal_all()}
+
+    async def _seal_all(self) -> Mapping[str, int]:
         sealed: asyncio.Future[dict[str, int]] = self._loop.create_future()
 
         def done(outcome: dict[ShardId, int] | LogError) -> None:
@@ -274,7 +283,7 @@ class Daemon:
                 sealed.set_result({str(shard): end for shard, end in outcome.items()})
 
         self._store.seal(done)
-        return {"shards": await sealed}
+        return await sealed
 
     def _post(self, callback: Callable[[], None]) -> None:
         self._loop.call_soon_threadsafe(callback)

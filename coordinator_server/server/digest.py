@@ -16,6 +16,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.digest import FORMAT
 from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.server.control import Refusal
 
 # Some three milliseconds of a loop's time.
 ITEMS_PER_STEP: Final = 1000
@@ -24,14 +25,14 @@ ITEMS_PER_STEP: Final = 1000
 async def answer_digest(
     groups: CoordinatorRuntime[GroupShard], catalog: CoordinatorRuntime[CatalogShard], request: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Raises ValueError for a shard that is not here, and CoordinatorError for one that cannot be read."""
+    """Raises Refusal for a shard that is not here, and CoordinatorError for one that cannot be read."""
     topics = {str(shard): shard.partition for shard, _ in catalog.states}
     hosted = topics | {str(shard): shard.partition for shard, _ in groups.states}
     with_groups = request.get("groups") is True
     shards = {}
     for name in request.get("shards") or hosted:
         if name not in hosted:
-            raise ValueError(f"no shard {name} here; there are: {', '.join(hosted)}")
+            raise Refusal(f"no shard {name} here; there are: {', '.join(hosted)}")
         if name in topics:
             offset, digest = catalog.read(hosted[name], CatalogShard.digest)
             shards[name] = {"offset": offset, "digest": digest}
@@ -41,10 +42,10 @@ async def answer_digest(
 
 
 async def _groups_digest(groups: CoordinatorRuntime[GroupShard], partition: int, with_groups: bool) -> dict[str, Any]:
-    found = groups.read(partition, GroupShard.digest, ITEMS_PER_STEP)
+    found = groups.read(partition, GroupShard.digest, ITEMS_PER_STEP, with_groups)
     while found is None:
         await asyncio.sleep(0)
-        found = groups.read(partition, GroupShard.digest, ITEMS_PER_STEP)
+        found = groups.read(partition, GroupShard.digest, ITEMS_PER_STEP, with_groups)
     answer: dict[str, Any] = {"offset": found.offset, "digest": found.digest}
     if with_groups:
         answer["groups"] = found.groups

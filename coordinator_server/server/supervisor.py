@@ -29,6 +29,7 @@ from coordinator_server.config import Config
 from coordinator_server.log.directory import settle, take
 from coordinator_server.log.meta import Meta
 from coordinator_server.log.storage import InheritedLock, LocalStorage
+from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from coordinator_server.server.control import ControlSocket, Operation, Refusal
 from coordinator_server.server.orders import LogFormat, Order
@@ -64,6 +65,7 @@ class Supervisor:
         self._starts = [0] * loops
         self._pending: set[asyncio.Task[None]] = set()
         self._control: ControlSocket | None = None
+        self._cleaner = Cleaner(config, data_dir, self._seal)
         self.ready = asyncio.Event()
         self.failed = asyncio.Event()
         self._is_open = False
@@ -91,6 +93,7 @@ class Supervisor:
         await asyncio.gather(*self._pending, return_exceptions=True)
         if self._control is not None:
             await self._control.stop()
+        await self._cleaner.stop()
         self._signal(LoopProcess.terminate)
         left = await self._wait_for_ends()
         if left:
@@ -146,6 +149,7 @@ class Supervisor:
         operations: dict[str, Operation] = dict.fromkeys(loaded.operations, self._ask_all)
         self._control = ControlSocket(self._data_dir, {**operations, "loops": self._describe})
         await self._control.start()
+        self._cleaner.start()
         for process in self._processes.values():
             if process.stage is Stage.LOADED:
                 process.serve()
@@ -180,6 +184,10 @@ class Supervisor:
         if not whole.pop("ok"):
             raise Refusal(whole["error"])
         return whole
+
+    async def _seal(self) -> Mapping[str, int]:
+        sealed: Mapping[str, int] = (await self._ask_all({"op": "seal"}))["shards"]
+        return sealed
 
     async def _describe(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
         return {

@@ -53,6 +53,24 @@ def test_positions_survive(server: Server, restart: Callable[[], None]) -> None:
     assert seen == {number: {("orders", 0): number, ("orders", 1): number + 1000} for number in range(50)}
 
 
+@pytest.mark.parametrize("linger_ms", [0, 20])
+def test_positions_survive_whatever_batches_wait_for(tmp_path: Path, linger_ms: int) -> None:
+    """Each operation a batch of its own, and batches that are held: acknowledged is acknowledged, and SIGTERM waits for nothing."""
+    overrides = {"topics": "orders:6", "group.coordinator.append.linger.ms": linger_ms}
+    with Server(tmp_path, overrides) as server:
+        with Client(server.address) as client:
+            started = time.monotonic()
+            for number in range(20):
+                assert commit_alone(client, f"group-{number}", "orders", {0: number}) == {0: ErrorCode.NONE}
+            # A single client waits for the linger each time; without one for the disk alone.
+            assert time.monotonic() - started >= 20 * linger_ms / 1000
+        server.kill()
+        server.start()
+        with Client(server.address) as client:
+            assert [committed(client, f"group-{number}") for number in range(20)] == [{("orders", 0): n} for n in range(20)]
+        assert server.stop() == 0
+
+
 def test_topics_keep_their_ids(server: Server, restart: Callable[[], None]) -> None:
     """A topic is the same topic after a restart: name, id, partitions; the cluster too."""
     with Client(server.address) as client:

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,20 @@ import msgspec
 import pytest
 
 from coordinator_server.log.layers import open_layer
-from coordinator_server.machine.provenance import TIMER_ORIGIN, Reason, Why, operation_headers, request_origin
+from coordinator_server.log.store import ShardId
+from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN, Reason, Why, operation_headers, request_origin
+from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
 from protocol.codec import decode
-from protocol.coordinator_records import GROUP_SERDE
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, CoordinatorRecord
 from protocol.fields import Message
+from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import NO_HEADERS, BatchBuilder, iter_batches, iter_records
 from tests.support.kafka_jars import kafka_jars
-from tests.support.segments import coordinator_log, write_segments
+from tests.support.runtime import TOPIC, ToyRuntime, ToyShard
+from tests.support.segments import START_MS, coordinator_log, write_segments
 
 SHARD = "__consumer_offsets-7"
 TOOL = "org.apache.kafka.tools.DumpLogSegments"
@@ -43,10 +49,10 @@ def shard_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data_dir / SHARD
 
 
-def dump(*files: Path) -> str:
+def dump(*files: Path, decoder: str = "--offsets-decoder") -> str:
     """What the tool prints."""
     names = ",".join(map(str, files))
-    command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-cp", f"{kafka_jars()}/*", TOOL, "--offsets-decoder", "--files", names]
+    command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-cp", f"{kafka_jars()}/*", TOOL, decoder, "--files", names]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -153,3 +159,61 @@ def test_provenance_changes_nothing_that_is_read(tmp_path: Path) -> None:
     assert f"headerKeys: [op1,by,client,host,member,instance,{','.join(['why,whom,said'] * len(Why))}]" in with_headers
     assert "headerKeys: [op1,why,whom,said]" in with_headers
     assert_reads([told])
+
+
+def test_the_metadata_log_is_read_with_its_provenance(tmp_path: Path) -> None:
+    """Topics that the server declared itself, headers included: every record is listed as what it is."""
+    topic_id = bytes(range(16))
+    records = [CoordinatorRecord(TopicRecord("orders", topic_id), None)]
+    records += [CoordinatorRecord(PartitionRecord(number, topic_id, [1], [1], leader=1), None) for number in range(2)]
+    builder, headers = BatchBuilder(0, START_MS), operation_headers(SERVER_ORIGIN, "", None, [Reason(Why.TOPICS_DECLARED)])
+    for record in records:
+        builder.append(None, CLUSTER_METADATA_SERDE.encode_value(record), headers)
+        headers = NO_HEADERS
+    path = tmp_path / "__cluster_metadata-0" / f"{0:020d}.log"
+    path.parent.mkdir()
+    path.write_bytes(builder.finish())
+
+    output = dump(path, decoder="--cluster-metadata-decoder")
+
+    assert [json.loads(found)["type"] for found in re.findall(r"payload: (\{.*\})$", output, re.MULTILINE)] == [
+        "TOPIC_RECORD",
+        "PARTITION_RECORD",
+        "PARTITION_RECORD",
+    ]
+    assert output.count("headerKeys: [op1,why]") == 1
+    assert "isvalid: false" not in output
+
+
+def test_transactions_are_read(tmp_path: Path) -> None:
+    """Transactional batches and the markers that end them, as the runtime writes them."""
+    toy = ToyRuntime(serde=GROUP_SERDE)
+    toy.load()
+    producer = Producer(4711, 3)
+
+    def commit(partition: int) -> Callable[[ToyShard, Any], CoordinatorResult[Any]]:
+        record = CoordinatorRecord(OffsetCommitKey("payments", "orders", partition), OffsetCommitValue(partition * 10), 3)
+        return lambda shard, reply: CoordinatorResult("ok", [record])
+
+    toy.write(commit(0))
+    toy.write(commit(1), producer=producer)
+    toy.write(commit(2), producer=producer)
+    toy.end(producer, TransactionResult.COMMIT)
+    toy.write(commit(3), producer=producer)
+    toy.end(producer, TransactionResult.ABORT)
+    toy.flush()
+    segment = tmp_path / SHARD / f"{0:020d}.log"
+    segment.parent.mkdir()
+    segment.write_bytes(b"".join(toy.store.logs[ShardId(TOPIC, 0)]))
+
+    output = dump(segment)
+    batches = [line for line in output.splitlines() if line.startswith("baseOffset:")]
+    told = [
+        tuple(re.findall(r"(?:baseSequence|producerId|producerEpoch|isTransactional|isControl|isvalid): (\S+)", line))
+        for line in batches
+    ]
+    plain, transactional = ("-1", "-1", "-1", "false", "false", "true"), ("0", "4711", "3", "true", "false", "true")
+    marker = ("-1", "4711", "3", "true", "true", "true")
+    assert told == [plain, transactional, transactional, marker, transactional, marker]
+    assert re.findall(r"endTxnMarker: (\w+) coordinatorEpoch: (\d+)", output) == [("COMMIT", "3"), ("ABORT", "3")]
+    assert [key["data"]["partition"] for _, _, key, _ in listed(output)] == [0, 1, 2, 3]

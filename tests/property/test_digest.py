@@ -29,6 +29,7 @@ from protocol.messages.group_records import (
 )
 from protocol.record_batch import Record
 from tests.support.group import GroupLog
+from tests.support.resting import Below, Records
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_meta, write_segments
 
 SHARD = "__consumer_offsets-7"
@@ -91,10 +92,13 @@ Turn = list[CoordinatorRecord] | Open | End | Happens | Ask
 class Living:
     """A shard as the runtime would treat it."""
 
-    def __init__(self) -> None:
+    def __init__(self, resting: Records | None = None) -> None:
         self.registry = SnapshotRegistry()
         self.shard = GroupLog().build(self.registry)
         self.offset = self.durable_to = 0
+        if resting is not None:
+            self.shard.rest_on(Below(resting, damaged=set()))
+            self.offset = self.durable_to = len(resting)
 
     def write(self, turn: list[CoordinatorRecord] | Open | End) -> None:
         self.registry.snapshot(self.offset)
@@ -125,11 +129,13 @@ class Living:
         return found
 
 
-@given(turns)
-def test_a_living_shards_digest_is_that_of_its_durable_log(happenings: list[Turn]) -> None:
-    """Whenever it is asked, and whatever is under way."""
-    living = Living()
-    durable: list[list[CoordinatorRecord] | Open | End] = []
+@given(st.none() | st.lists(offsets, max_size=6), turns)
+def test_a_living_shards_digest_is_that_of_its_durable_log(
+    resting: list[CoordinatorRecord] | None, happenings: list[Turn]
+) -> None:
+    """Whenever it is asked, whatever is under way, and whether its groups rest in a checkpoint or not."""
+    living = Living(_below(resting) if resting is not None else None)
+    durable: list[list[CoordinatorRecord] | Open | End] = [resting] if resting else []
     under_way: list[list[CoordinatorRecord] | Open | End] = []
     for turn in [*happenings, Ask(), Happens(True), Ask()]:
         if isinstance(turn, Happens):
@@ -176,6 +182,16 @@ def test_a_layer_and_its_tail_have_the_digest_of_the_whole_log(history: list[lis
     assert found.digest == whole.digest == living.digest().digest
     assert {group.group_id: group.digest for group in found.groups} == whole.groups == living.digest().groups
     assert whole.offset == LATEST
+
+
+def _below(records: list[CoordinatorRecord]) -> Records:
+    found: Records = []
+    for offset, record in enumerate(records):
+        key, value = record.key, record.value
+        assert isinstance(key, OffsetCommitKey)
+        assert value is None or isinstance(value, OffsetCommitValue)
+        found.append((offset, key, value))
+    return found
 
 
 def _batches(history: Iterable[list[CoordinatorRecord]]) -> Iterable[Batch]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given, settings
@@ -12,40 +11,12 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.resting import rest, wake
 from coordinator_server.offsets.store import READ_ROWS, OffsetStore
 from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition
-from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from tests.support.resting import Below, Records
 
 GROUPS = ("a", "b", "c", "never")
 POSITIONS = (("t", 0), ("t", 1), ("u", 0))
 State = dict[str, dict[TopicPartition, OffsetAndMetadata]]
-Records = list[tuple[int, OffsetCommitKey, OffsetCommitValue | None]]
-
-
-class Below:
-    """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged."""
-
-    def __init__(self, records: Records, damaged: set[str]) -> None:
-        whole = OffsetStore(SnapshotRegistry())
-        for offset, key, value in records:
-            whole.replay(offset, key, value)
-        self._blocks = {group_id: rest(offsets.items()).block for group_id, offsets in whole.by_group.items()}
-        self._records = records
-        self._damaged = damaged
-
-    def __contains__(self, key: str, /) -> bool:
-        return key in self._blocks
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._blocks)
-
-    def block(self, key: str, /) -> bytes | None:
-        return None if key in self._damaged else self._blocks[key]
-
-    def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
-        return ((offset, CoordinatorRecord(key, value)) for offset, key, value in self._records)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class Two:

@@ -1,4 +1,4 @@
-"""A life of every kind of group, told to a real broker over plain requests, and what a server answers about it afterwards.
+"""A life of every kind of group, told to a real broker over plain requests and by a stock client, and what a server answers about it afterwards.
 
 ``first_life`` and ``second_life`` write the history (a broker is restarted between them, with another compression); ``answers`` asks
 whatever listens for what it knows of the groups, in a form that can be compared and kept as JSON.
@@ -10,6 +10,8 @@ import uuid
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
+
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
@@ -26,6 +28,7 @@ from protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.metadata import MetadataRequest, MetadataResponse
 from protocol.messages.offset_commit import (
@@ -48,6 +51,7 @@ from protocol.messages.streams_group_heartbeat import (
     Subtopology,
     Topology,
 )
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
@@ -57,7 +61,7 @@ from protocol.messages.txn_offset_commit import (
 from tests.support.asking import await_coordinator, commit_alone, committed, make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
-from tests.support.members import form_group
+from tests.support.members import form_group, subscription
 
 OFFSETS_TOPIC = "__consumer_offsets"
 ROLL: Mapping[str, str] = {
@@ -89,6 +93,8 @@ def first_life(address: tuple[str, int]) -> list[Any]:
         _deleted(client)
         _modern(client)
         _transactions(client)
+        _stock_clients(address)
+        eventually(lambda: committed(client, "stock-classic")[("orders", 0)] == 90)
         _let_it_be_cleaned(client)
     return staying
 
@@ -174,7 +180,38 @@ def _classic(address: tuple[str, int]) -> list[Any]:
         else:
             leader = member
     assert leader.leave() == ErrorCode.NONE
+    join = JoinGroupRequest("static-crew", LONG_SESSION_MS, 20_000, group_instance_id="desk-1", protocol_type="consumer")
+    join.protocols = [JoinGroupRequestProtocol("range", subscription("orders"))]
+    with Client(address, timeout_s=60) as client:
+        joined = client.ask(join, 9, JoinGroupResponse)
+        sync = SyncGroupRequest("static-crew", joined.generation_id, joined.member_id, "desk-1", "consumer", "range")
+        sync.assignments = [SyncGroupRequestAssignment(joined.member_id, b"all of it")]
+        assert client.ask(sync, 5, SyncGroupResponse).error_code == ErrorCode.NONE
     return stable
+
+
+def _stock_clients(address: tuple[str, int]) -> None:
+    """What a stock client makes of it, by the classic protocol and by KIP-848, and in a transaction; it leaves its groups in order."""
+    common = {"bootstrap.servers": f"{address[0]}:{address[1]}"}
+    for protocol in ("classic", "consumer"):
+        settings = {**common, "group.id": f"stock-{protocol}", "group.protocol": protocol, "enable.auto.commit": False}
+        consumer = Consumer(settings)
+        consumer.subscribe(["orders"])
+        eventually(partial(_is_assigned, consumer))
+        positions = [TopicPartition("orders", partition, 70 + partition) for partition in range(6)]
+        consumer.commit(offsets=positions, asynchronous=False)
+        if protocol == "classic":
+            producer = Producer({**common, "transactional.id": "stock"})
+            producer.init_transactions(30)
+            producer.begin_transaction()
+            producer.send_offsets_to_transaction([TopicPartition("orders", 0, 90)], consumer.consumer_group_metadata(), 30)
+            producer.commit_transaction(30)
+        consumer.close()
+
+
+def _is_assigned(consumer: Consumer) -> bool:
+    consumer.poll(0.05)
+    return len(consumer.assignment()) == 6
 
 
 def _deleted(client: Client) -> None:

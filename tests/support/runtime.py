@@ -23,7 +23,7 @@ from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
 from coordinator_server.runtime.timers import TimerQueue
-from protocol.coordinator_records import CoordinatorRecord
+from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records
@@ -213,7 +213,14 @@ class Outcome:
 class ToyRuntime:
     """A CoordinatorRuntime of toy shards, turned by hand."""
 
-    def __init__(self, *, max_batch_bytes: int = 1 << 20, append_linger_ms: int = -1, store: MemoryStore | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        max_batch_bytes: int = 1 << 20,
+        append_linger_ms: int = -1,
+        store: MemoryStore | None = None,
+        serde: RecordSerde | None = None,
+    ) -> None:
         self.store = store or MemoryStore()
         self.clock = ManualClock()
         self.timers = TimerQueue()
@@ -223,7 +230,7 @@ class ToyRuntime:
         self.flusher = Flusher(self.store, self._soon.append, self.fatal.append)
         services = LoopServices(self.store, self.flusher, self.timers, self.clock, self._soon.append, TIMER_ORIGIN)
         self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
-            TOPIC, ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes, append_linger_ms=append_linger_ms
+            TOPIC, serde or ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes, append_linger_ms=append_linger_ms
         )
 
     def _build(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> ToyShard:
@@ -256,9 +263,14 @@ class ToyRuntime:
         self.runtime.write(partition, RUN, context, request, outcome, producer)
         return outcome
 
-    def answer(self, request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]], reply: Reply[Any]) -> None:
+    def answer(
+        self,
+        request: Callable[[ToyShard, Reply[Any]], CoordinatorResult[Any]],
+        reply: Reply[Any],
+        producer: Producer | None = None,
+    ) -> None:
         """Run an operation for a Reply of the test's own."""
-        self.runtime.write(0, RUN, CONTEXT, request, reply)
+        self.runtime.write(0, RUN, CONTEXT, request, reply, producer)
 
     def put(self, name: str, number: int | None = 1, partition: int = 0, producer: Producer | None = None) -> Outcome:
         """Write one record; the response is the record's name."""

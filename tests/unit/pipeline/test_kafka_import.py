@@ -79,7 +79,7 @@ def test_what_is_taken_over(kept: KafkaLog, tmp_path: Path) -> None:
 
     meta = read_meta(LocalStorage(), str(tmp_path / "data"))
     assert (meta.cluster_id, meta.node_id, meta.offsets_topic_num_partitions) == ("AAAAAAAAAAAAAAAAAAAAAQ", 1, 5)
-    assert result.groups == {"classic": 2, "consumer": 2, "share": 1, "simple": 21, "streams": 1}
+    assert result.groups == {"classic": 4, "consumer": 3, "share": 1, "simple": 21, "streams": 1}
     assert (result.topics, result.open_transactions, result.is_new) == (2, 1, True)
     report = check(str(tmp_path / "data"))
     assert (report.damage, report.notes) == ([], [])
@@ -139,6 +139,9 @@ def test_a_directory_that_holds_something_is_refused(kept: KafkaLog, tmp_path: P
         with pytest.raises(CannotRun, match=why):
             imported(data_dir, kept.log_dir)
         assert contents(data_dir) == before
+    imported(tmp_path / "kept", kept.log_dir)
+    with pytest.raises(CannotRun, match="other files or options"):
+        import_kafka(find_source([kept.log_dir]), tmp_path / "kept", 1, Progress(), is_keeping_open=True)
     store = opened(tmp_path / "running", 5)
     with pytest.raises(LockedLog):
         imported(tmp_path / "running", kept.log_dir)

@@ -1,0 +1,102 @@
+"""Prove that nothing was lost: the full history, the compacted log and the running server must come to the same state.
+
+Replays every shard twice, from all segments and from its newest layer on, and compares their digests with each other and, where a server
+runs, with its own at the same offset. A difference is named with its shard, group and key, and both values; the exit code is 1 then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from coordinator_server.cli.compact import EXTRA
+from coordinator_server.cli.complaint import complain
+from coordinator_server.pipeline.compact import Progress
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.progress import progress_on
+from coordinator_server.pipeline.sealed import ask_server, check_data_dir, seal
+from coordinator_server.pipeline.verify import Check, Verdict, checks, run_here, work
+
+EPILOG = """\
+examples:
+  coordinator-server verify --data-dir ./data
+  coordinator-server verify --data-dir ./data --engine python --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument(
+        "--engine", choices=("spark", "python"), default="spark", help="python is one process and needs nothing (%(default)s)"
+    )
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="any Spark master; its workers must see DIR (%(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Verify; returns the exit code."""
+    try:
+        check_data_dir(options.data_dir)
+        started_s = time.monotonic()
+        # The server's word first: what is sealed after it reaches at least as far.
+        live = ask_server(options.data_dir, {"op": "digest", "groups": True})
+        todo = checks(options.data_dir.absolute(), None if live is None else live["shards"], seal(options.data_dir))
+        verdicts = _verify(options, todo, progress_on(sys.stderr))
+    except CannotRun as error:
+        return complain(error, 2)
+    except (PipelineError, OSError) as error:
+        return complain(error, 1)
+    if options.json:
+        print(msgspec.json.encode(verdicts).decode())
+    else:
+        print(_as_text(verdicts, live is not None, time.monotonic() - started_s))
+    return 0 if all(verdict.is_proven for verdict in verdicts) else 1
+
+
+def _verify(options: argparse.Namespace, todo: Sequence[Check], progress: Progress) -> list[Verdict]:
+    progress.start(len(todo))
+    try:
+        if options.engine == "python" or not todo:
+            return list(run_here(todo, progress))
+        try:
+            from coordinator_server.pipeline.spark import deal, session, spread
+        except ImportError as error:
+            if (error.name or "").partition(".")[0] not in EXTRA:
+                raise
+            raise CannotRun(
+                f"the spark engine needs {error.name}: pip install 'coordinator-server[spark]', or use --engine python"
+            ) from error
+        with session(options.master) as spark:
+            found = spread(spark, deal(spark, todo, lambda check: check.upto), work, progress)
+            return sorted((msgspec.json.decode(each, type=Verdict) for each in found), key=lambda each: _number(each.shard))
+    finally:
+        progress.stop()
+
+
+def _number(shard: str) -> int:
+    return int(shard.rpartition("-")[2])
+
+
+def _as_text(verdicts: Sequence[Verdict], is_served: bool, seconds: float) -> str:
+    lines = []
+    for verdict in verdicts:
+        lines += [f"{verdict.shard} at offset {verdict.offset}: {difference}" for difference in verdict.differences]
+    wrong = sum(not verdict.is_proven for verdict in verdicts)
+    groups, records = sum(each.groups for each in verdicts), sum(each.records for each in verdicts)
+    against = "the full history, the compacted log and the server" if is_served else "the full history and the compacted log"
+    shortened = sum(bool(each.history_from) for each in verdicts)
+    if wrong:
+        lines.append(f"{wrong} of {len(verdicts)} shards are not proven")
+    else:
+        lines.append(f"{against} agree on {groups:,} groups in {len(verdicts)} shards ({records:,} records, {seconds:.1f} s)")
+    if shortened:
+        lines.append(f"of {shortened} shards the history begins with a layer: what it was made from has been removed")
+    return "\n".join(lines)

@@ -1,0 +1,59 @@
+"""How much of a data directory a compaction would have to read, and what it would stand beside: from names and sizes alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from coordinator_server.log.layers import layer_offsets, layer_path
+
+_SHARD: Final = re.compile(r"(.+)-\d+")
+_SEGMENT: Final = re.compile(r"(\d{20})\.log")
+# Every record of it counts.
+_NOT_COMPACTED: Final = "__cluster_metadata"
+
+
+class Cleanable(NamedTuple):
+    """Bytes of a shard behind its newest layer, and bytes of records in that layer."""
+
+    dirty: int
+    clean: int
+
+    @property
+    def ratio(self) -> float:
+        """The part of the whole that is not compacted yet, as Kafka's log cleaner counts it."""
+        return self.dirty / (self.dirty + self.clean) if self.dirty else 0.0
+
+
+def cleanable(data_dir: Path) -> dict[str, Cleanable]:
+    """Every shard that can be compacted, by name. What comes and goes meanwhile is counted or not."""
+    names = (path.name for path in data_dir.iterdir())
+    matches = (_SHARD.fullmatch(name) for name in names)
+    return {match[0]: _of_shard(data_dir / match[0]) for match in matches if match and match[1] != _NOT_COMPACTED}
+
+
+def _of_shard(shard_dir: Path) -> Cleanable:
+    layers = layer_offsets(shard_dir)
+    stands_for = layers[0] if layers else 0
+    dirty = clean = 0
+    for path in _files(shard_dir):
+        if int(path.stem) >= stands_for:
+            dirty += _size(path)
+    if layers:
+        clean = sum(map(_size, _files(layer_path(shard_dir, stands_for))))
+    return Cleanable(dirty, clean)
+
+
+def _files(directory: Path) -> list[Path]:
+    try:
+        return [path for path in directory.iterdir() if _SEGMENT.fullmatch(path.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

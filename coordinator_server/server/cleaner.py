@@ -1,0 +1,167 @@
+"""The log's cleaner: compacts shards by itself, in a child process, when enough has been written since their newest layer.
+
+One child at a time, and one cleaner per server, whatever number of loops it has. The child (cli/clean.py) is nice to everybody else, ends with the server,
+and publishes its layers by renames: whenever it ends, the log is whole, and what it had not done is done by the next one. The names of
+the properties are those of Kafka's log cleaner.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from coordinator_server.config import Config
+from coordinator_server.log.cleanable import Cleanable, cleanable
+from coordinator_server.log.errors import LogError
+from coordinator_server.server.control import Refusal
+
+log = structlog.get_logger(__name__)
+
+COMMAND: Final = (sys.executable, "-m", "coordinator_server.cli.clean")
+# A shard that could not be cleaned is left alone until it has so many times the bytes it had then.
+_TRY_AGAIN_AT: Final = 2
+_SAID_BYTES: Final = 2000
+
+Seal = Callable[[], Awaitable[Mapping[str, int]]]
+
+
+class Clean(Struct, frozen=True):
+    """What the child is to do: compact the shards that are sealed up to these offsets. ``server`` is the process that it ends with."""
+
+    data_dir: str
+    sealed: dict[str, int]
+    cutoff_ms: int
+    server: int
+
+
+class Cleaned(Struct, frozen=True):
+    """What came of it: the shards that have a new layer, and why others, or their checkpoints, have none."""
+
+    shards: list[str]
+    records_before: int
+    bytes_before: int
+    records: int
+    bytes: int
+    left_alone: list[str]
+
+
+class _End(NamedTuple):
+    """Of a child: its exit code, what it wrote to stdout and to stderr, and how long it took. A code of None: it took too long."""
+
+    code: int | None
+    result: bytes
+    said: str
+    seconds: float
+
+
+class Cleaner:
+    """Looks every now and then, and cleans what is due. ``seal`` ends the active segments, and says up to where each shard is sealed."""
+
+    def __init__(self, config: Config, data_dir: Path, seal: Seal, command: Sequence[str] = COMMAND) -> None:
+        self._config = config
+        self._command = command
+        self._data_dir = data_dir
+        self._seal = seal
+        self._task: asyncio.Task[None] | None = None
+        self._child: subprocess.Popen[bytes] | None = None
+        self._is_stopping = False
+        # Shards that were not cleaned when they should have been, and their dirty bytes then.
+        self._given_up: dict[str, int] = {}
+
+    def start(self) -> None:
+        """Begin to look, if the configuration wants that."""
+        if self._config.log_cleaner_enable:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def stop(self) -> None:
+        """Stop looking, and end the child that runs."""
+        self._is_stopping = True
+        if self._task is not None:
+            if self._child is not None:
+                self._child.kill()
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._config.log_cleaner_backoff_ms / 1000)
+            try:
+                await self._clean()
+            except (LogError, OSError, Refusal) as failure:
+                log.warning("log-not-cleaned", why=str(failure), action="it is tried again later")
+
+    async def _clean(self) -> None:
+        found = await asyncio.to_thread(cleanable, self._data_dir)
+        due = {shard: each.dirty for shard, each in found.items() if self._is_due(shard, each)}
+        if not due or sum(due.values()) < self._config.log_cleaner_min_bytes:
+            return
+        sealed = await self._seal()
+        order = Clean(
+            data_dir=str(self._data_dir),
+            sealed={shard: offset for shard, offset in sealed.items() if shard in due},
+            cutoff_ms=int(time.time() * 1000) - self._config.log_cleaner_delete_retention_ms,
+            server=os.getpid(),
+        )
+        end = await asyncio.to_thread(self._run_child, order)
+        cleaned = self._tell(end)
+        self._given_up = {shard: size for shard, size in self._given_up.items() if shard not in due}
+        self._given_up |= {shard: size for shard, size in due.items() if shard not in cleaned}
+
+    def _is_due(self, shard: str, found: Cleanable) -> bool:
+        is_dirty = found.dirty > 0 and found.ratio >= self._config.log_cleaner_min_cleanable_ratio
+        return is_dirty and found.dirty >= _TRY_AGAIN_AT * self._given_up.get(shard, 0)
+
+    def _run_child(self, order: Clean) -> _End:
+        """In a thread, which the child belongs to: the system may take it for the parent whose end is the child's."""
+        started = time.monotonic()
+        with subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            self._child = child
+            if self._is_stopping:
+                child.kill()
+            code: int | None = None
+            try:
+                result, said = child.communicate(msgspec.json.encode(order), self._config.log_cleaner_timeout_ms / 1000)
+                code = child.returncode
+            except subprocess.TimeoutExpired:
+                child.kill()
+                result, said = child.communicate()
+            finally:
+                self._child = None
+        return _End(code, result, said[-_SAID_BYTES:].decode(errors="replace").strip(), time.monotonic() - started)
+
+    def _tell(self, end: _End) -> set[str]:
+        """Log the outcome; the shards that are cleaned."""
+        seconds = round(end.seconds, 1)
+        if self._is_stopping:
+            return set()
+        if end.code is None:
+            log.warning("log-not-cleaned", why=f"it took more than log.cleaner.timeout.ms={self._config.log_cleaner_timeout_ms}")
+            return set()
+        if end.code != 0:
+            log.warning("log-not-cleaned", exit_code=end.code, seconds=seconds, why=end.said or "it said nothing")
+            return set()
+        cleaned = msgspec.json.decode(end.result, type=Cleaned)
+        log.info(
+            "log-cleaned",
+            shards=len(cleaned.shards),
+            records=cleaned.records,
+            bytes=cleaned.bytes,
+            records_before=cleaned.records_before,
+            bytes_before=cleaned.bytes_before,
+            seconds=seconds,
+        )
+        for why in cleaned.left_alone:
+            log.warning("shard-not-cleaned", why=why)
+        return set(cleaned.shards)

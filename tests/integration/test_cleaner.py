@@ -1,0 +1,58 @@
+"""The log's cleaner in a server that is used: it compacts by itself, nobody notices, and the next start rests on what it made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.error_codes import ErrorCode
+from tests.support.asking import commit_alone, committed
+from tests.support.client import Client
+from tests.support.eventually import eventually
+from tests.support.server import Server
+
+GROUPS = [f"group-{number}" for number in range(12)]
+EAGER = {"topics": "orders:6", "log.cleaner.backoff.ms": 20, "log.cleaner.min.bytes": 1}
+
+
+def commit(server: Server, offset: int) -> None:
+    """One offset of every group, at the loop that it belongs to."""
+    for group in GROUPS:
+        with Client(server.addresses[partition_for(group, 50) % server.loops]) as client:
+            assert commit_alone(client, group, "orders", {0: offset, offset % 6: offset}) == {
+                0: ErrorCode.NONE,
+                offset % 6: ErrorCode.NONE,
+            }
+
+
+def read_all(server: Server) -> dict[str, dict[tuple[str, int], int]]:
+    found = {}
+    for group in GROUPS:
+        with Client(server.addresses[partition_for(group, 50) % server.loops]) as client:
+            found[group] = committed(client, group)
+    return found
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+def test_it_works_by_itself(tmp_path: Path, loops: int) -> None:
+    """One cleaner for all loops; commits go on meanwhile; after a crash every position is there, from checkpoints and from the tail."""
+    with Server(tmp_path, EAGER, loops=loops) as server:
+        for offset in range(1, 6):
+            commit(server, offset)
+        shards = {partition_for(group, 50) for group in GROUPS}
+        directories = [server.data_dir / f"__consumer_offsets-{shard}" for shard in shards]
+        eventually(lambda: all(list(path.glob("layer-*/groups.index")) for path in directories), describe=server.log)
+        eventually(lambda: "log-cleaned" in server.log(), describe=server.log)
+        commit(server, 6)
+        before = read_all(server)
+
+        server.kill()
+        server.start()
+
+        assert before == read_all(server)
+        assert {offsets["orders", 0] for offsets in before.values()} == {6}
+        commit(server, 7)
+        assert {offsets["orders", 1] for offsets in read_all(server).values()} == {7}
+        assert "not-cleaned" not in server.log()

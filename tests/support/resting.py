@@ -1,0 +1,40 @@
+"""A checkpoint without a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.offsets.resting import rest
+from coordinator_server.offsets.store import OffsetStore
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+
+Records = list[tuple[int, OffsetCommitKey, OffsetCommitValue | None]]
+
+
+class Below:
+    """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged."""
+
+    def __init__(self, records: Records, damaged: set[str]) -> None:
+        whole = OffsetStore(SnapshotRegistry())
+        for offset, key, value in records:
+            whole.replay(offset, key, value)
+        self._blocks = {group_id: rest(offsets.items()).block for group_id, offsets in whole.by_group.items()}
+        self._records = records
+        self._damaged = damaged
+
+    def __contains__(self, key: str, /) -> bool:
+        return key in self._blocks
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._blocks)
+
+    def block(self, key: str, /) -> bytes | None:
+        return None if key in self._damaged else self._blocks[key]
+
+    def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
+        return ((offset, CoordinatorRecord(key, value)) for offset, key, value in self._records)
+
+    def close(self) -> None:
+        """Nothing is open."""

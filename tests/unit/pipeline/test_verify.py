@@ -1,0 +1,153 @@
+"""Verify: the ways to come by a state agree, and where they do not the difference is named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from coordinator_server.cli import main
+from coordinator_server.pipeline.compact import Progress, compact, plans, run_python
+from coordinator_server.pipeline.replay import replay
+from coordinator_server.pipeline.verify import Check, verify_shard
+from protocol.record_batch import Record
+from tests.support.segments import (
+    START_MS,
+    Batch,
+    append_segments,
+    coordinator_log,
+    group_key,
+    group_value,
+    offset_key,
+    offset_value,
+    write_meta,
+    write_segments,
+)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    write_meta(directory)
+    write_segments(directory / "__consumer_offsets-3", coordinator_log(3, 60))
+    return directory
+
+
+def sealed(data_dir: Path) -> dict[str, int]:
+    return {path.name: max(int(each.stem) for each in path.glob("*.log")) for path in data_dir.glob("__consumer_offsets-*")}
+
+
+def compacted(data_dir: Path) -> None:
+    compact(plans(data_dir, sealed(data_dir)), None, run_python, Progress())
+
+
+def check(data_dir: Path, **said: Any) -> Check:
+    return Check(str(data_dir / "__consumer_offsets-3"), sealed(data_dir)["__consumer_offsets-3"], **said)
+
+
+def test_the_full_history_and_the_compacted_log_agree(data_dir: Path) -> None:
+    """Over a layer, and segments after it."""
+    compacted(data_dir)
+    shard = data_dir / "__consumer_offsets-3"
+    append_segments(shard, coordinator_log(4, 30, first_offset=sealed(data_dir)[shard.name]))
+
+    verdict = verify_shard(check(data_dir))
+
+    assert verdict.is_proven
+    assert verdict.full == verdict.compacted
+    assert (verdict.history_from, verdict.live) == (0, None)
+    assert verdict.records == sealed(data_dir)[shard.name]
+    assert verify_shard(check(data_dir, live=verdict.full)).is_proven
+
+
+def test_a_layer_that_lost_something_is_found_out(tmp_path: Path) -> None:
+    """Group, key and both values are named."""
+
+    def log(offset: int) -> list[Batch]:
+        return [
+            Batch(
+                (
+                    Record(0, START_MS, offset_key("g", "orders", 0), offset_value(offset)),
+                    Record(1, START_MS, offset_key("same", "orders", 0), offset_value(1)),
+                    Record(2, START_MS, group_key("h"), group_value(offset, [])),
+                )
+            )
+        ]
+
+    for name, offset in (("true", 5), ("false", 6)):
+        (tmp_path / name).mkdir()
+        write_meta(tmp_path / name)
+        write_segments(tmp_path / name / "__consumer_offsets-3", log(offset), 1)
+    compacted(tmp_path / "false")
+    [layer] = (tmp_path / "false" / "__consumer_offsets-3").glob("layer-*")
+    shutil.copytree(layer, tmp_path / "true" / "__consumer_offsets-3" / layer.name)
+
+    verdict = verify_shard(check(tmp_path / "true"))
+
+    assert not verdict.is_proven
+    [position, generation] = verdict.differences
+    assert position.startswith("group g: offset orders-0: {")
+    assert '"offset":5' in position.split(" in the full history")[0]
+    assert '"offset":6' in position.split(" in the full history")[1]
+    assert generation == "group h: generation: 5 in the full history, 6 in layer and tail"
+
+
+def test_a_server_that_holds_something_else_is_found_out(data_dir: Path) -> None:
+    """By the digests of its groups."""
+    [state] = replay(data_dir)
+    groups = {group.group_id: group.digest for group in state.groups}
+    wrong = groups | {"group-1": "00"}
+    del wrong["group-2"]
+
+    verdict = verify_shard(check(data_dir, live="00", live_groups=wrong))
+
+    assert [difference.split(":")[0] for difference in verdict.differences] == ["group group-1", "group group-2"]
+    assert verdict.differences[1].endswith("none in the server")
+
+
+def check_dir(data_dir: Path) -> Path:
+    return data_dir / "__consumer_offsets-3"
+
+
+def test_where_segments_are_gone_the_oldest_layer_begins_the_history(data_dir: Path) -> None:
+    """And the verdict says so."""
+    compacted(data_dir)
+    shard = check_dir(data_dir)
+    first_layer = sealed(data_dir)[shard.name]
+    append_segments(shard, coordinator_log(4, 30, first_offset=first_layer))
+    compacted(data_dir)
+    for path in sorted(shard.glob("*.log"))[:4]:
+        path.unlink()
+
+    verdict = verify_shard(check(data_dir))
+
+    assert verdict.is_proven
+    assert verdict.history_from == first_layer
+
+
+def test_the_command_says_what_agrees_and_exits_with_0(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a server it is two ways."""
+    compacted(data_dir)
+
+    assert main(["verify", "--data-dir", str(data_dir), "--engine", "python"]) == 0
+
+    assert capsys.readouterr().out.startswith("the full history and the compacted log agree on 11 groups in 1 shards")
+
+
+def test_the_command_names_differences_and_exits_with_1(
+    data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In words, or as JSON."""
+    shard = "__consumer_offsets-3"
+    said = {"shards": {shard: {"offset": sealed(data_dir)[shard], "digest": "00", "groups": {}}}}
+    monkeypatch.setattr("coordinator_server.cli.verify.ask_server", lambda *_: said)
+
+    assert main(["verify", "--data-dir", str(data_dir), "--engine", "python"]) == 1
+    assert "1 of 1 shards are not proven" in capsys.readouterr().out
+    assert main(["verify", "--data-dir", str(data_dir), "--engine", "python", "--json"]) == 1
+    [verdict] = msgspec.json.decode(capsys.readouterr().out)
+    assert (verdict["shard"], verdict["live"]) == (shard, "00")

@@ -1,0 +1,206 @@
+"""The cleaner: when it runs a child, and what it makes of a child's end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from coordinator_server.cli.clean import clean
+from coordinator_server.config import Config
+from coordinator_server.log.errors import Unavailable
+from coordinator_server.log.layers import newest_valid_layer
+from coordinator_server.server.cleaner import COMMAND, Clean, Cleaner
+from tests.support.segments import coordinator_log, write_meta, write_segments
+
+EAGER: dict[str, Any] = {"log_cleaner_backoff_ms": 5, "log_cleaner_min_bytes": 1}
+DIES = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
+COMPLAINS = (sys.executable, "-c", "import sys; sys.exit('no room')")
+SLEEPS = (sys.executable, "-c", "import time; print(flush=True); time.sleep(600)")
+
+
+class Sealing:
+    """A server of which everything is sealed."""
+
+    def __init__(self, sealed: dict[str, int]) -> None:
+        self.sealed = sealed
+        self.asked = 0
+        self.failure: Exception | None = None
+
+    async def __call__(self) -> dict[str, int]:
+        self.asked += 1
+        if self.failure is not None:
+            raise self.failure
+        return self.sealed
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    write_meta(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def lines() -> Iterator[list[Any]]:
+    with capture_logs() as captured:
+        yield captured
+
+
+def filled(data_dir: Path, *numbers: int) -> Sealing:
+    names = [f"__consumer_offsets-{number}" for number in numbers]
+    return Sealing({name: write_segments(data_dir / name, coordinator_log(number, 30), 2) for number, name in enumerate(names)})
+
+
+async def run(cleaner: Cleaner, lines: list[Any], count: int) -> None:
+    """Until so many lines are logged."""
+    cleaner.start()
+    await until(lambda: len(lines) >= count)
+    await cleaner.stop()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(12_000):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise TimeoutError
+
+
+def test_what_is_due_is_compacted(data_dir: Path, lines: list[Any]) -> None:
+    """Each shard gets a layer with a checkpoint; one line says what came of it."""
+    sealing = filled(data_dir, 3, 8)
+
+    asyncio.run(run(Cleaner(Config(**EAGER), data_dir, sealing), lines, 1))
+
+    [line] = lines
+    assert (line["event"], line["shards"]) == ("log-cleaned", 2)
+    for name, end in sealing.sealed.items():
+        layer = newest_valid_layer(data_dir / name)
+        assert layer is not None
+        assert layer.to_offset == end
+        assert layer.manifest.checkpoint
+    assert sealing.asked == 1
+
+
+@pytest.mark.parametrize(
+    "quiet", [{"log_cleaner_enable": False}, {"log_cleaner_min_bytes": 1 << 30}, {"log_cleaner_backoff_ms": 3_600_000}]
+)
+def test_there_is_a_time_to_let_it_be(data_dir: Path, lines: list[Any], quiet: dict[str, Any]) -> None:
+    """When it is switched off, when there is little to do, and before it is time to look."""
+    sealing = filled(data_dir, 3)
+
+    async def look_on() -> None:
+        cleaner = Cleaner(Config(**EAGER | quiet), data_dir, sealing)
+        cleaner.start()
+        await asyncio.sleep(0.1)
+        await cleaner.stop()
+
+    asyncio.run(look_on())
+
+    assert (sealing.asked, lines) == (0, [])
+
+
+def test_a_shard_that_is_mostly_clean_is_let_be(data_dir: Path) -> None:
+    """What is behind its layer has to be worth the work."""
+    sealing = filled(data_dir, 3, 8)
+    clean(Clean(str(data_dir), {"__consumer_offsets-3": 2**62}, 0, 0))
+    layer = newest_valid_layer(data_dir / "__consumer_offsets-3")
+    assert layer is not None
+    write_segments(
+        data_dir / "__consumer_offsets-3", list(coordinator_log(3, 1, first_offset=layer.to_offset)), 1, base=layer.to_offset
+    )
+    with capture_logs() as lines:
+        asyncio.run(run(Cleaner(Config(**EAGER), data_dir, sealing), lines, 1))
+
+    assert lines[0]["shards"] == 1
+
+
+@pytest.mark.parametrize(("command", "why"), [(DIES, "it said nothing"), (COMPLAINS, "no room")])
+def test_a_child_that_fails_costs_a_line(data_dir: Path, lines: list[Any], command: tuple[str, ...], why: str) -> None:
+    """And is not started again for the same bytes; more bytes make another try."""
+    sealing = filled(data_dir, 3)
+    cleaner = Cleaner(Config(**EAGER), data_dir, sealing, command)
+
+    async def wait() -> None:
+        cleaner.start()
+        await until(lambda: bool(lines))
+        await asyncio.sleep(0.1)
+        assert len(lines) == 1
+        with (data_dir / "__consumer_offsets-3" / f"{10**9:020d}.log").open("wb") as more:
+            more.write(b"x" * 10_000_000)
+        await until(lambda: len(lines) == 2)
+        await cleaner.stop()
+
+    asyncio.run(wait())
+
+    assert [(line["event"], line["why"]) for line in lines] == 2 * [("log-not-cleaned", why)]
+    assert newest_valid_layer(data_dir / "__consumer_offsets-3") is None
+
+
+def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: list[Any]) -> None:
+    """After ``log.cleaner.timeout.ms``."""
+    asyncio.run(run(Cleaner(Config(**EAGER, log_cleaner_timeout_ms=50), data_dir, filled(data_dir, 3), SLEEPS), lines, 1))
+
+    assert "log.cleaner.timeout.ms" in lines[0]["why"]
+
+
+def test_stopping_ends_the_child(data_dir: Path, lines: list[Any]) -> None:
+    """At once, without a word, and nothing of it is left."""
+    cleaner = Cleaner(Config(**EAGER), data_dir, filled(data_dir, 3), SLEEPS)
+
+    async def stop_it() -> int:
+        cleaner.start()
+        await until(lambda: cleaner._child is not None)
+        assert cleaner._child is not None
+        pid = cleaner._child.pid
+        await asyncio.wait_for(cleaner.stop(), 30)
+        return pid
+
+    pid = asyncio.run(stop_it())
+
+    assert lines == []
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        raise AssertionError("it lives")
+
+
+def test_a_log_that_cannot_be_sealed_is_tried_again(data_dir: Path, lines: list[Any]) -> None:
+    """A full disk does not end the cleaner."""
+    sealing = filled(data_dir, 3)
+    sealing.failure = Unavailable("no room")
+    cleaner = Cleaner(Config(**EAGER), data_dir, sealing)
+
+    async def recover() -> None:
+        cleaner.start()
+        await until(lambda: bool(lines))
+        sealing.failure = None
+        await until(lambda: lines[-1]["event"] == "log-cleaned")
+        await cleaner.stop()
+
+    asyncio.run(recover())
+
+    assert {line["event"] for line in lines} == {"log-not-cleaned", "log-cleaned"}
+
+
+def test_a_child_without_its_server_does_nothing(data_dir: Path) -> None:
+    """The process that it was to end with is not its parent."""
+
+    async def start() -> int:
+        child = await asyncio.create_subprocess_exec(*COMMAND, stdin=-1, stdout=-1)
+        order = b'{"data_dir":"%b","sealed":{"__consumer_offsets-3":99},"cutoff_ms":0,"server":1}' % str(data_dir).encode()
+        out, _ = await child.communicate(order)
+        assert out == b""
+        assert child.returncode is not None
+        return child.returncode
+
+    filled(data_dir, 3)
+
+    assert asyncio.run(start()) == 1
+    assert newest_valid_layer(data_dir / "__consumer_offsets-3") is None
