@@ -30,27 +30,25 @@ EXAMPLES = int(os.environ.get("RUNTIME_EXAMPLES", "150"))
 
 NAMES = st.sampled_from("abcd")
 BY = st.sampled_from([None, None, None, *PRODUCERS])
-STEPS = st.lists(
-    st.one_of(
-        st.tuples(st.just("put"), NAMES, BY),
-        st.tuples(st.just("delete"), NAMES, BY),
-        st.tuples(st.just("put_several"), st.lists(NAMES, min_size=2, max_size=4), st.booleans()),
-        st.tuples(st.just("put_too_much"), BY),
-        st.tuples(st.just("break_replay"), NAMES, BY),
-        st.tuples(st.just("ask")),
-        st.tuples(st.just("end"), st.sampled_from(PRODUCERS), st.sampled_from(TransactionResult)),
-        st.tuples(st.just("schedule"), NAMES, st.integers(1, 8)),
-        st.tuples(st.just("pass_time"), st.integers(1, 8)),
-        st.tuples(st.just("turn")),
-        st.tuples(st.just("turn")),
-        st.tuples(st.just("disk_is_done")),
-        st.tuples(st.just("disk_is_done")),
-        st.tuples(st.just("disk_refuses")),
-        st.tuples(st.just("unload")),
-        st.tuples(st.just("load")),
-    ),
-    max_size=60,
-)
+KINDS: list[st.SearchStrategy[tuple[Any, ...]]] = [
+    st.tuples(st.just("put"), NAMES, BY),
+    st.tuples(st.just("delete"), NAMES, BY),
+    st.tuples(st.just("put_several"), st.lists(NAMES, min_size=2, max_size=4), st.booleans()),
+    st.tuples(st.just("put_too_much"), BY),
+    st.tuples(st.just("break_replay"), NAMES, BY),
+    st.tuples(st.just("ask")),
+    st.tuples(st.just("end"), st.sampled_from(PRODUCERS), st.sampled_from(TransactionResult)),
+    st.tuples(st.just("schedule"), NAMES, st.integers(1, 8)),
+    st.tuples(st.just("pass_time"), st.integers(1, 8)),
+    st.tuples(st.just("turn")),
+    st.tuples(st.just("turn")),
+    st.tuples(st.just("disk_is_done")),
+    st.tuples(st.just("disk_is_done")),
+    st.tuples(st.just("disk_refuses")),
+    st.tuples(st.just("unload")),
+    st.tuples(st.just("load")),
+]
+STEPS = st.lists(st.sampled_from(KINDS).flatmap(lambda kind: kind), min_size=5, max_size=60)
 
 
 class Asked(Outcome):
