@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import socket
 import statistics
 import subprocess
@@ -47,16 +48,19 @@ TOPIC = "orders"
 COMMIT_VERSION, FETCH_VERSION = 8, 8
 API_KEY = 9
 WINDOW = 50
+LINE = "{:7.2f} s {:9.2f} s {:9.2f} s {:12.2f} s {:11.2f} s {:6.0f} {:6.0f} MB"
 START_WITHIN_S = 600
 _LOADING = int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
 class Restart(NamedTuple):
-    """One round: seconds since exec, and megabytes."""
+    """One round: seconds since exec, the processor time that the server took for the first and the last, and megabytes."""
 
     listening_s: float
     sampled_s: float
     all_s: float
+    listening_cpu_s: float
+    all_cpu_s: float
     rss_mb: float
     peak_mb: float
 
@@ -66,7 +70,9 @@ def main() -> None:
     groups, partitions = options.groups, options.partitions
     print(f"{groups * partitions:,} offsets in {groups:,} groups{', with a layer' if options.layer else ''}", flush=True)
     with _directory(options.dir) as directory:
-        server = Server(directory, dict(one.split("=", 1) for one in options.override))
+        # Not to be surprised by a layer, or by the work of making one.
+        quiet = {"log.cleaner.enable": "false"}
+        server = Server(directory, quiet | dict(one.split("=", 1) for one in options.override))
         if not server.data_dir.is_dir():
             with server:
                 started = time.monotonic()
@@ -86,13 +92,13 @@ def main() -> None:
             ]
             said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
             print(f"{said.stdout.strip()} ({time.monotonic() - started:.1f} s with everything)", flush=True)
-        print("listening  500 groups  all groups   RSS   peak", flush=True)
+        print("listening  500 groups  all groups  processor of first and last   RSS   peak", flush=True)
         rounds = []
         for _ in range(options.rounds):
             rounds.append(_restart(server, groups, partitions))
-            print("{:7.2f} s {:8.2f} s {:9.2f} s {:5.0f} {:6.0f} MB".format(*rounds[-1]), flush=True)
+            print(LINE.format(*rounds[-1]), flush=True)
         medians = (statistics.median(column) for column in zip(*rounds, strict=True))
-        print("{:7.2f} s {:8.2f} s {:9.2f} s {:5.0f} {:6.0f} MB  (medians)".format(*medians))
+        print(LINE.format(*medians), " (medians)")
 
 
 def _restart(server: Server, groups: int, partitions: int) -> Restart:
@@ -102,15 +108,15 @@ def _restart(server: Server, groups: int, partitions: int) -> Restart:
     started = time.monotonic()
     server.start(START_WITHIN_S)
     try:
-        listening_s = time.monotonic() - started
+        listening_s, listening_cpu_s = time.monotonic() - started, _cpu_s(server.pid)
         _await(server.address, frames, expected, range(0, groups, max(1, groups // 500)))
         sampled_s = time.monotonic() - started
         _await(server.address, frames, expected, range(groups))
-        all_s = time.monotonic() - started
+        all_s, all_cpu_s = time.monotonic() - started, _cpu_s(server.pid)
         rss_mb, peak_mb = (_memory_mb(server.pid, name) for name in ("VmRSS", "VmHWM"))
     finally:
         server.kill()
-    return Restart(listening_s, sampled_s, all_s, rss_mb, peak_mb)
+    return Restart(listening_s, sampled_s, all_s, listening_cpu_s, all_cpu_s, rss_mb, peak_mb)
 
 
 def _fill(address: Address, groups: int, partitions: int) -> None:
@@ -181,6 +187,12 @@ def _group(number: int) -> str:
 
 def _offset(number: int, partition: int) -> int:
     return number * 1000 + partition
+
+
+def _cpu_s(pid: int) -> float:
+    """Of the process and its threads, in user and system mode."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _memory_mb(pid: int, name: str) -> float:

@@ -147,6 +147,13 @@ class TimelineDict(dict[K, V]):
         """
         dict.update(self, items)
 
+    def is_as_of(self, epoch: int) -> bool:
+        """Whether nothing has changed here since ``epoch``: the present is what it was."""
+        newest = self._registry.newest
+        if newest is None or newest.epoch < epoch:
+            return True
+        return all(self not in snapshot.before for snapshot in self._registry.since(epoch))
+
     def get_at(self, key: K, epoch: int, default: V | None = None) -> V | None:
         """The value of ``key`` in the state of ``epoch``."""
         newest = self._registry.newest

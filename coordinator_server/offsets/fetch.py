@@ -14,6 +14,7 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_fetch import (
     OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartitions,
     OffsetFetchResponseTopics,
@@ -30,7 +31,11 @@ def fetch_offsets(
     if request.topics is None:
         return OffsetFetchResponseGroup(request.group_id, _all_topics(offsets, committed_offset, unstable))
     topics = []
+    is_plain = offsets is not None and not unstable and offsets.is_as_of(committed_offset)
     for topic in request.topics:
+        if is_plain and offsets is not None:
+            topics.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, _present(offsets, topic)))
+            continue
         partitions = [
             _answer(index, _read(offsets, (topic.name, index), committed_offset), topic.topic_id)
             if not unstable or (topic.name, index) not in unstable
@@ -39,6 +44,19 @@ def fetch_offsets(
         ]
         topics.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions))
     return OffsetFetchResponseGroup(request.group_id, topics)
+
+
+def _present(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> list[OffsetFetchResponsePartitions]:
+    """As below, where the present is what was asked for: thousands of partitions at a time are asked for after a start."""
+    name, asked_id = topic.name, topic.topic_id
+    answers: list[OffsetFetchResponsePartitions] = []
+    for index in topic.partition_indexes:
+        found = offsets.get((name, index))
+        if found is None or (found.topic_id != asked_id and ZERO_UUID not in (found.topic_id, asked_id)):
+            answers.append(OffsetFetchResponsePartitions(index, INVALID_OFFSET))
+        else:
+            answers.append(OffsetFetchResponsePartitions(index, found.committed_offset, found.leader_epoch, found.metadata))
+    return answers
 
 
 def _read(offsets: GroupOffsets | None, position: TopicPartition, committed_offset: int) -> OffsetAndMetadata | None:

@@ -92,9 +92,10 @@ def wake(block: bytes) -> Iterator[Row]:
         columns.append(column)
     partitions, offsets, epochs, commits, records, expiries, text = columns
     metadata = repeat(texts[0]) if text_count == 1 else map(texts.__getitem__, text)
-    positions = zip(chain.from_iterable(names), partitions, strict=False)
-    values = map(OffsetAndMetadata, offsets, epochs, metadata, commits, records, expiries, chain.from_iterable(ids))
-    return zip(positions, values, strict=False)
+    topics = names[0] if topic_count == 1 else chain.from_iterable(names)
+    topic_ids = ids[0] if topic_count == 1 else chain.from_iterable(ids)
+    values = map(OffsetAndMetadata, offsets, epochs, metadata, commits, records, expiries, topic_ids)
+    return zip(zip(topics, partitions, strict=False), values, strict=False)
 
 
 def _topics(rows: Sequence[Row]) -> dict[tuple[str, bytes], int]:

@@ -237,3 +237,32 @@ def test_equal_to_copies_of_the_whole_state(steps: list[tuple[Any, ...]]) -> Non
         for at, copy in copies.items():
             assert dict(state.items_at(at)) == copy
             assert all(state.get_at(key, at) == copy.get(key) for key in range(5))
+            assert not state.is_as_of(at) or dict(state) == copy
+
+
+def test_it_knows_whether_it_has_changed() -> None:
+    """Another container's changes are none of its business."""
+    registry = SnapshotRegistry()
+    one: TimelineDict[str, int] = TimelineDict(registry)
+    other: TimelineDict[str, int] = TimelineDict(registry)
+    registry.snapshot(10)
+    other["a"] = 1
+    registry.snapshot(20)
+    one["a"] = 1
+
+    assert [one.is_as_of(at) for at in (10, 20, 30)] == [False, False, True]
+    assert [other.is_as_of(at) for at in (10, 20, 30)] == [False, True, True]
+
+
+def test_what_is_filled_in_was_there_all_the_time() -> None:
+    """For every open snapshot, and after a revert."""
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    registry.snapshot(10)
+    state.fill([("a", 1), ("b", 2)])
+    registry.snapshot(20)
+    del state["a"]
+
+    assert dict(state.items_at(10)) == dict(state.items_at(20)) == {"a": 1, "b": 2}
+    registry.revert_to(10)
+    assert state == {"a": 1, "b": 2}
