@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, Summary, publish
+from coordinator_server.log.segments import segment_path
 from coordinator_server.pipeline.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.digest import Digest, digest_of
 from coordinator_server.pipeline.errors import GateClosed
@@ -93,6 +94,8 @@ def write_layer(shard: KafkaShard, directory: Path) -> None:
         pending = sum(len(transaction.records) for transaction in shard.open.values())
         tombstones = sum(record.value is None for record in shard.latest.values())
         attempt.finish(Summary(len(shard.latest) + pending, tombstones, None, str(found)), ())
+    # As after a seal: an empty segment goes on where the layer ends.
+    Path(segment_path(str(directory), shard.next_offset)).touch()
     publish(attempt.path, directory, shard.next_offset)
 
 

@@ -83,6 +83,7 @@ def test_what_is_taken_over(kept: KafkaLog, tmp_path: Path) -> None:
     assert (result.topics, result.open_transactions, result.is_new) == (2, 1, True)
     report = check(str(tmp_path / "data"))
     assert (report.damage, report.notes) == ([], [])
+    assert main(["verify", "--engine", "python", "--data-dir", str(tmp_path / "data")]) == 0
     types = set()
     for directory in (tmp_path / "data").glob("__consumer_offsets-*"):
         layer = newest_valid_layer(directory)
