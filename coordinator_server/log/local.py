@@ -139,6 +139,7 @@ class LocalLogStore:
         self._journal = journal
         self._logs: dict[ShardId, ShardLog] = {}
         self._failure: OutcomeUnknown | None = None
+        self._failed: Callable[[OutcomeUnknown], None] = lambda _error: None
         self._in_flight: _Submission | None = None
         self._frame_bytes = 0
         self._is_parked = False
@@ -212,6 +213,11 @@ class LocalLogStore:
     def fail(self, error: OutcomeUnknown) -> None:
         """A sync of something in the directory failed: every submit is refused from now on. Any thread may call this."""
         self._failure = error
+        self._post(partial(self._failed, error))
+
+    def when_failed(self, failed: Callable[[OutcomeUnknown], None]) -> None:
+        """Call back on the loop when something fails that no submit waits for."""
+        self._failed = failed
 
     def seal(self, done: Sealed, /) -> None:
         """Begin a new segment in every shard whose active one is not empty; ``done`` gets the offsets up to which all is sealed."""
@@ -405,11 +411,12 @@ class LocalLogStore:
         try:
             return work()
         except OutcomeUnknown as error:
-            self._failure = error
+            self.fail(error)
             return error
         except OSError as error:
             return Unavailable(f"cannot write to {self._data_dir}: {error}")
 
     def _on_worker_death(self) -> None:
-        self._failure = OutcomeUnknown("the log's worker stopped: its error came before this one")
-        self._post(partial(self._refuse_waiting, self._failure))
+        error = OutcomeUnknown("the log's worker stopped: its error came before this one")
+        self.fail(error)
+        self._post(partial(self._refuse_waiting, error))

@@ -95,6 +95,7 @@ class Daemon:
         self._nodes = nodes if place is None else nodes._replace(ports=place.ports, loop=place.loop)
         self._fatal = fatal
         self._store = self._open_store()
+        self._store.when_failed(fatal)
         history = History(config.log_history_retention_ms, config.log_history_retention_bytes)
         self._retention = Retention(self._store, history, _say_removed, check_ms=config.log_retention_check_interval_ms)
         self._flusher = Flusher(self._store, self._loop.call_soon, fatal)

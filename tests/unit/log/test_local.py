@@ -204,6 +204,17 @@ def test_a_segment_that_cannot_be_synced_is_final_too(log: OpenLog, disk: Simula
     assert isinstance(log.append(append(0, 1)), OutcomeUnknown)
 
 
+def test_a_failure_that_no_submit_waits_for_is_told(log: OpenLog, disk: SimulatedDisk) -> None:
+    """An idle server ends at once, not with its next commit."""
+    told: list[OutcomeUnknown] = []
+    log.store.when_failed(told.append)
+    log.append(append(0, 0))
+    disk.fail("sync", errno.EIO, "__consumer_offsets-0")
+    log.seal()
+
+    assert told == [log.store.failure]
+
+
 def test_segments_are_written_in_bulk(log: OpenLog, disk: SimulatedDisk) -> None:
     """The journal has the batches: their segment gets them together, a while later."""
     for offset in range(10):

@@ -1,0 +1,35 @@
+"""A disk that fails under a running process: strace makes its system calls fail, from outside, for as long as it is attached."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.eventually import eventually
+
+needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="no strace on the PATH: it makes the disk fail")
+
+
+@contextmanager
+def failing(pid: int, calls: str, error: str, output: Path, *, when: str = "1+", path: Path | None = None) -> Iterator[None]:
+    """Within this the calls (a comma between them) fail with an error, those on ``path`` only if one is given. ``output`` gets a line each."""
+    where = ["-P", str(path)] if path is not None else []
+    inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={when}"]
+    command = ["strace", "-f", "-qq", "-y", "-o", str(output), *where, *inject, "-p", str(pid)]
+    with subprocess.Popen(command) as strace:
+        try:
+            threads = Path(f"/proc/{pid}/task")
+            eventually(lambda: all(b"TracerPid:\t0" not in (each / "status").read_bytes() for each in threads.iterdir()))
+            yield
+        finally:
+            strace.terminate()
+
+
+def failed_calls(output: Path) -> list[str]:
+    """The lines of the calls that were made to fail."""
+    return [line for line in output.read_text().splitlines() if "(INJECTED)" in line]
