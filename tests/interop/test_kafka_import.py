@@ -93,6 +93,25 @@ def test_the_kept_log_is_answered_as_kafka_did(kept: KafkaLog, server: Server) -
     assert told(server) == with_unknown_states(kept.answers)
 
 
+def test_compaction_keeps_what_was_imported(server: Server) -> None:
+    """Groups of all types, through a layer of our own and a start from it."""
+    for number in range(12):
+        with Client(server.address) as client:
+            assert commit_alone(client, f"simple-{number}", "orders", {0: 5}) == {0: ErrorCode.NONE}
+    before = told(server)
+    command = [sys.executable, "-m", "coordinator_server", "compact", "--engine", "python", "--json"]
+    done = subprocess.run([*command, "--data-dir", str(server.data_dir)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["left_alone"] == []
+    server.kill()
+    server.start()
+
+    assert told(server) == before
+    with Client(server.address) as client:
+        assert commit_alone(client, "share-crew", "orders", {3: 99}) == {3: ErrorCode.GROUP_ID_NOT_FOUND}
+        assert commit_alone(client, "consumer-crew", "orders", {3: 99}) == {3: ErrorCode.UNKNOWN_MEMBER_ID}
+
+
 def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
     """A classic join to one that has members, or to a share group, gets Kafka's error; so does a commit."""
     with Client(server.address) as client:
