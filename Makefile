@@ -37,7 +37,7 @@ test: with-dev ## the whole test suite; ARGS='tests/unit -k log' for a part of i
 torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses
 	@RUNTIME_EXAMPLES=4000 LOG_IMAGES=$(or $(IMAGES),20000) LOG_FLIPS=200 LOG_TAIL_STEP=1 $(BIN)/python -m pytest tests/property/test_log_syscalls.py \
 	    tests/property/test_import_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
-	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/integration/test_crash.py \
+	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
 
 check: with-dev ## style, types, import direction, generated code: what CI asks before the tests

@@ -45,7 +45,7 @@ _SERDES: Final[dict[str, RecordSerde]] = {
     "__consumer_offsets": GROUP_SERDE,
     "__cluster_metadata": CLUSTER_METADATA_SERDE,
 }
-_OTHERS: Final = frozenset({".lock", ".compact.lock", "control.sock", META, IMPORTED, "journal"})
+_OTHERS: Final = frozenset({".lock", ".compact.lock", "control.sock", "cluster.sock", META, IMPORTED, "journal"})
 _DAMAGED: Final = -1
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.2

@@ -21,7 +21,7 @@ LogFormat = Literal["auto", "console", "json"]
 
 
 class Order(Struct, tag=True, frozen=True):
-    """Be this loop. ``sockets`` are descriptors of bound sockets, ``serving`` the other loops that serve already."""
+    """Be this loop. ``sockets`` are descriptors of bound sockets, ``serving`` the other loops that serve already, or are about to."""
 
     config: Config
     data_dir: str

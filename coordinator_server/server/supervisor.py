@@ -113,7 +113,7 @@ class Supervisor:
     async def _start(self, loop: int) -> None:
         process = LoopProcess(loop, self._moved, self._died)
         sockets = tuple(each.fileno() for each in self._sockets[loop])
-        serving = tuple(each.loop for each in self._processes.values() if each.stage is Stage.SERVING)
+        serving = tuple(each.loop for each in self._processes.values() if each.stage in (Stage.LOADED, Stage.SERVING))
         order = Order(
             config=self._config,
             data_dir=str(self._data_dir),
