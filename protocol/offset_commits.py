@@ -60,9 +60,6 @@ class CommitLayout:
         headers: bytes = NO_HEADERS,
     ) -> bytes:
         """A record for each partition, the first of them at ``delta`` of its batch, and with ``headers``."""
-        if headers != NO_HEADERS:
-            first = self._with_headers(delta, (partitions[0], offsets[0], epochs[0]), timestamp_ms, headers)
-            return first + self.encode(delta + 1, partitions[1:], offsets[1:], epochs[1:], timestamp_ms)
         if not partitions:
             return b""
         end = delta + len(partitions)
@@ -71,21 +68,18 @@ class CommitLayout:
         if width < len(deltas[-1]):
             # They grow by a byte somewhere in between.
             cut = next(place for place, each in enumerate(deltas) if len(each) > width)
-            fewer = self.encode(delta, partitions[:cut], offsets[:cut], epochs[:cut], timestamp_ms)
+            fewer = self.encode(delta, partitions[:cut], offsets[:cut], epochs[:cut], timestamp_ms, headers)
             return fewer + self.encode(delta + cut, partitions[cut:], offsets[cut:], epochs[cut:], timestamp_ms)
         start, pack = self._by_width[width]
         prefix, value_start, tail = self._prefix, self._value_start, self._tail(timestamp_ms)
         rows = zip(deltas, partitions, offsets, epochs, strict=True)
-        return b"".join([pack(start, each, prefix, one, value_start, offset, epoch, tail) for each, one, offset, epoch in rows])
-
-    def _with_headers(self, delta: int, row: tuple[int, int, int], timestamp_ms: int, headers: bytes) -> bytes:
-        partition, offset, epoch = row
-        number = varint(delta)
-        start, pack = self._by_width[len(number)]
-        alone = pack(start, number, self._prefix, partition, self._value_start, offset, epoch, self._tail(timestamp_ms))
-        # Other headers make another size, and nothing else.
-        body = alone[len(start) - 2 : -len(NO_HEADERS)] + headers
-        return varint(len(body)) + body
+        records = [pack(start, each, prefix, one, value_start, offset, epoch, tail) for each, one, offset, epoch in rows]
+        if headers != NO_HEADERS:
+            # Other headers make another size, and nothing else.
+            body = records[0][len(start) - 2 : -len(NO_HEADERS)] + headers
+            size = len(body)
+            records[0] = (VARINTS[size] if size < len(VARINTS) else varint(size)) + body
+        return b"".join(records)
 
     def _tail(self, timestamp_ms: int) -> bytes:
         return b"%b%b%b%b" % (_EMPTY, _TIME.pack(timestamp_ms), self._tags, NO_HEADERS)

@@ -55,10 +55,11 @@ def group_digest(groups: Groups, group_id: str, committed_offset: int) -> tuple[
 class GroupDigests:
     """Keeps the digests of one shard's groups up to date, from question to question."""
 
-    __slots__ = ("_changed", "_containers", "_groups", "_is_asked", "_known", "_owners", "_registry", "_total")
+    __slots__ = ("_changed", "_containers", "_groups", "_is_asked", "_known", "_owners", "_registry", "_tables", "_total")
 
     def __init__(self, groups: Groups, registry: SnapshotRegistry) -> None:
         self._groups = groups
+        self._tables = frozenset(id(table) for table in groups.tables)
         self._registry = registry
         self._is_asked = False
         # Groups whose durable state is not the one that was hashed, if they were hashed at all.
@@ -86,9 +87,8 @@ class GroupDigests:
         return StateDigest(committed_offset, digest_text(self._total), groups)
 
     def _note(self, changes: Mapping[Any, Mapping[Any, Any]]) -> None:
-        tables = {id(table) for table in self._groups.tables}
         for container, keys in changes.items():
-            if id(container) in tables:
+            if id(container) in self._tables:
                 self._changed.update(keys)
             elif container in self._owners:
                 self._changed.add(self._owners[container])

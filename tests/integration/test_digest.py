@@ -6,11 +6,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
+from coordinator_server.pipeline.replay import replay
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, make_topic
@@ -96,3 +99,29 @@ def test_shards_are_asked_by_name(server: Server) -> None:
     assert answer["shards"][shard_of("a")].keys() == {"offset", "digest"}
     assert not unknown["ok"]
     assert "no shard __consumer_offsets-99 here" in unknown["error"]
+
+
+def test_a_server_under_load_is_proven_beside_it(server: Server) -> None:
+    """Ask, seal, and replay up to where each shard was asked: the same, although clients go on committing all the time."""
+    is_over = Event()
+
+    def load() -> None:
+        offset = 0
+        while not is_over.is_set():
+            offset += 1
+            commit(server, offset, "a", "b", "c", "d")
+
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(load)
+        try:
+            for _ in range(3):
+                live = told(server)
+                assert ask_control(server.data_dir, op="seal")["ok"]
+                for group in ("a", "b", "c", "d"):
+                    offset, digest, groups = live[shard_of(group)]
+                    [found] = replay(server.data_dir, [shard_of(group)], offset)
+                    assert (found.is_whole, found.digest) == (True, digest)
+                    assert {each.group_id: each.digest for each in found.groups} == groups
+        finally:
+            is_over.set()
+        running.result()
