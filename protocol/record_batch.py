@@ -318,6 +318,12 @@ VARINTS: Final = tuple(varint(value) for value in range(2048))
 """The varints of small numbers."""
 _NULL: Final = varint(-1)
 
+
+def _short(value: int) -> bytes:
+    """``varint``, of a number that is small as a rule."""
+    return VARINTS[value] if 0 <= value < len(VARINTS) else varint(value)
+
+
 NO_HEADERS: Final = b"\0"
 """What stands in a record that has no headers."""
 
@@ -444,12 +450,12 @@ class BatchBuilder:
         return bytes(out)
 
     def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: bytes) -> None:
-        parts = [b"\0", varint(timestamp - self._base_timestamp), varint(offset - self._base_offset)]
+        parts = [b"\0", _short(timestamp - self._base_timestamp), _short(offset - self._base_offset)]
         for data in (key, value):
-            parts += (_NULL,) if data is None else (varint(len(data)), data)
+            parts += (_NULL,) if data is None else (_short(len(data)), data)
         parts.append(headers)
         body = b"".join(parts)
-        self._out += varint(len(body))
+        self._out += _short(len(body))
         self._out += body
 
 

@@ -12,14 +12,18 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import mul
 from typing import Final
+
+from protocol.record_batch import VARINTS, varint
 
 MASK: Final = 2**64 - 1
 GOLDEN: Final = 0x9E3779B97F4A7C15
 SEEDS: Final = (0x243F6A8885A308D3, 0x13198A2E03707344)
-MIX: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+_FIRST: Final = 0xBF58476D1CE4E5B9
+_SECOND: Final = 0x94D049BB133111EB
+MIX: Final = ((30, _FIRST), (27, _SECOND), (31, 1))
 
 
 class Digest:
@@ -33,10 +37,16 @@ class Digest:
 
     def add(self, key: bytes, value: bytes | None) -> None:
         """Add one record."""
-        data = b"%b%b" % (_sized(key), _sized(value))
-        words = struct.unpack(f"<{(len(data) + 7) // 8}Q", data + b"\0" * (-len(data) % 8))
-        hashes = [mix(sum(map(mul, words, weights(seed, len(words)))) + len(data) & MASK) for seed in SEEDS]
-        self.merge(Digest(1, (hashes[0], hashes[1])))
+        data = _sized(key) + _sized(value)
+        size = len(data)
+        count = size + 7 >> 3
+        layout, weights_of_one, weights_of_other = _of_size(count)
+        words = layout.unpack(data.ljust(count << 3, b"\0"))
+        one, other = self.sums
+        one += mix(sum(map(mul, words, weights_of_one)) + size & MASK)
+        other += mix(sum(map(mul, words, weights_of_other)) + size & MASK)
+        self.count += 1
+        self.sums = one & MASK, other & MASK
 
     def merge(self, other: Digest) -> None:
         """Add the records of another digest."""
@@ -61,10 +71,16 @@ def digest_of(records: Iterable[tuple[bytes, bytes | None]]) -> Digest:
 
 
 def mix(value: int) -> int:
-    """The finaliser of splitmix64."""
-    for shift, factor in MIX:
-        value = (value ^ value >> shift) * factor & MASK
-    return value
+    """The finaliser of splitmix64: the steps of MIX, the last of which multiplies by one."""
+    value = (value ^ value >> 30) * _FIRST & MASK
+    value = (value ^ value >> 27) * _SECOND & MASK
+    return value ^ value >> 31
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_size(count: int) -> tuple[struct.Struct, Sequence[int], Sequence[int]]:
+    """For so many words: how to read them, and at least as many weights of either sum."""
+    return struct.Struct(f"<{count}Q"), weights(SEEDS[0], count), weights(SEEDS[1], count)
 
 
 def weights(seed: int, count: int) -> tuple[int, ...]:
@@ -78,11 +94,8 @@ def _weights(seed: int, count: int) -> tuple[int, ...]:
 
 
 def _sized(data: bytes | None) -> bytes:
-    """Zig-zag length and bytes, as in a record."""
-    bits = 1 if data is None else len(data) << 1
-    size = bytearray()
-    while bits >= 0x80:
-        size.append(bits & 0x7F | 0x80)
-        bits >>= 7
-    size.append(bits)
-    return bytes(size) + (data or b"")
+    """Length and bytes, as in a record."""
+    if data is None:
+        return varint(-1)
+    size = len(data)
+    return (VARINTS[size] if size < len(VARINTS) else varint(size)) + data
