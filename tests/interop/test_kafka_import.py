@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.pipeline.kafka_files import CLEAN_SHUTDOWN
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.offset_commit import (
@@ -157,9 +158,10 @@ def test_members_of_kafka_go_on_here(kept: KafkaLog, server: Server) -> None:
 
 @pytest.mark.slow
 def test_a_fresh_log_there_and_back(tmp_path: Path) -> None:
-    """A broker's log is imported and served; groups go on here; the same broker, given our directories, answers what we did."""
+    """The log of a broker that was killed is imported and served; groups go on here; the same broker, given our shards, answers what we did."""
     with KafkaBroker(tmp_path / "kafka") as broker:
-        log = make_log(broker)
+        log = make_log(broker, is_killed=True)
+        assert not (log.log_dir / CLEAN_SHUTDOWN).exists()
         with serve_import(log, tmp_path / "server") as server:
             assert told(server) == with_unknown_states(log.answers)
             with Client(server.address) as client:

@@ -98,6 +98,13 @@ class KafkaBroker:
             process.wait()
             raise AssertionError(f"the broker did not stop; {self.log()}") from None
 
+    def kill(self) -> None:
+        """SIGKILL: the directory says of itself what a crash leaves."""
+        process, self._process = self._process, None
+        assert process is not None, "it does not run"
+        process.kill()
+        process.wait()
+
     def client(self) -> Client:
         return Client(self.address, timeout_s=60)
 

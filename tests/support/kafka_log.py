@@ -48,8 +48,8 @@ def kept_log(directory: Path) -> KafkaLog:
     return KafkaLog(directory, json.loads((directory / ANSWERS).read_text()))
 
 
-def make_log(broker: KafkaBroker) -> KafkaLog:
-    """Two lives of a broker, with cleaned, compressed and transactional batches; it is stopped in the end."""
+def make_log(broker: KafkaBroker, *, is_killed: bool = False) -> KafkaLog:
+    """Two lives of a broker, with cleaned, compressed and transactional batches; it is stopped in the end, or killed."""
     broker.start(FIRST_START)
     try:
         _staying = first_life(broker.address)
@@ -71,7 +71,10 @@ def make_log(broker: KafkaBroker) -> KafkaLog:
             await_groups(client, ("stable-crew", "consumer-crew", "late", "noted", *(f"simple-{number}" for number in range(12))))
             told: dict[str, Any] = json.loads(json.dumps(answers(client)))
     finally:
-        broker.stop()
+        if is_killed:
+            broker.kill()
+        else:
+            broker.stop()
     return KafkaLog(broker.log_dir, told)
 
 
