@@ -1,7 +1,7 @@
 """Provenance: who was behind an operation and why, as headers of the first record that it wrote.
 
-Kafka's loaders and tools pass headers by, so the log stays Kafka's own. All values are UTF-8 text; what is empty or unknown is left out; headers of
-other names are nobody's business here. In this order:
+Kafka's loaders and tools pass headers by, so the log stays Kafka's own. All values are UTF-8 text, cut where they are longer than 2,047 bytes; what is empty
+or unknown is left out; headers of other names are nobody's business here. In this order:
 
     op1        what ran: ``8/9`` is a request's API key and version, ``timer`` and ``server`` are this server's own doing. Always the
                first. The digit is the version of the format: a reader that does not know it knows nothing of the rest
@@ -33,6 +33,7 @@ TIMER: Final = "timer"
 SERVER: Final = "server"
 ANONYMOUS: Final = "User:ANONYMOUS"
 LONGEST_SAID: Final = 255
+LONGEST_BYTES: Final = len(VARINTS) - 1
 
 _REQUEST: Final = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
 
@@ -79,7 +80,10 @@ class Provenance(Struct, frozen=True):
 
 
 def _header(name: str, value: str) -> bytes:
-    return encode_header(name, value.encode())
+    raw = value.encode()
+    if len(raw) > LONGEST_BYTES:
+        raw = raw[:LONGEST_BYTES].decode(errors="ignore").encode()
+    return encode_header(name, raw)
 
 
 class Origin:
@@ -120,7 +124,7 @@ def operation_headers(origin: Origin | None, member_id: str, group_instance_id: 
         return origin.alone
     member = member_id.encode()
     size = len(member)
-    if size >= len(VARINTS):
+    if size > LONGEST_BYTES:
         return origin.followed_by([("member", member_id)])
     return b"%b%b%b" % (origin.before_member, VARINTS[size], member)
 
