@@ -23,11 +23,19 @@ def failing(pid: int, calls: str, error: str, output: Path, *, when: str = "1+",
     command = ["strace", "-f", "-qq", "-y", "-o", str(output), *where, *inject, "-p", str(pid)]
     with subprocess.Popen(command) as strace:
         try:
-            threads = Path(f"/proc/{pid}/task")
-            eventually(lambda: all(b"TracerPid:\t0" not in (each / "status").read_bytes() for each in threads.iterdir()))
+            eventually(lambda: _is_traced(pid))
             yield
         finally:
             strace.terminate()
+
+
+def _is_traced(pid: int) -> bool:
+    """Every thread of it; one that is dead already has had its failure."""
+    try:
+        states = [(each / "status").read_bytes() for each in Path(f"/proc/{pid}/task").iterdir()]
+    except FileNotFoundError:
+        return False  # A thread ended meanwhile: look again.
+    return all(b"TracerPid:\t0\n" not in state or b"State:\tZ" in state or b"State:\tX" in state for state in states)
 
 
 def failed_calls(output: Path) -> list[str]:
