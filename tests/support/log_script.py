@@ -1,7 +1,7 @@
 """A script of some sixty operations on a log, the same at every run: ``python -m tests.support.log_script DATA_DIR``.
 
-Appends to six shards, seals, a close and an open in the middle; small files, so that segments roll and the journal turns. It says every
-durable append as ``partition end``.
+Appends to six shards, seals, layers, retention, a close and an open in the middle; small files and rising times, so that segments roll by size
+and by age and the journal turns. It says every durable append as ``partition end``.
 """
 
 from __future__ import annotations
@@ -9,15 +9,33 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from queue import SimpleQueue
 from random import Random
+from typing import NamedTuple
 
+from coordinator_server.log.layers import LayerAttempt, Summary, publish
 from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.store import Append
+from coordinator_server.log.retention import History, Retention
+from coordinator_server.log.store import Append, ShardId
+from coordinator_server.log.worker import Job
 from coordinator_server.log.writer import Sync
+from protocol.record_batch import read_header
 from tests.support.log_writer import SHARDS, append_values
 
 OPERATIONS = 60
+
+
+class _Collect(NamedTuple):
+    """A worker whose jobs are run by who made it."""
+
+    jobs: list[Job]
+
+    def run(self, job: Job, /, *, delay: float = 0.0) -> None:
+        self.jobs.append(job)
+
+    def close(self) -> None:
+        """Nothing runs."""
 
 
 class Script:
@@ -34,16 +52,40 @@ class Script:
             if number == OPERATIONS // 2:
                 self._store.close()
                 self._open()
-            elif number % 20 == 15:
+            elif number % 10 == 5:
                 self._wait(self._store.seal)
+            elif number % 10 == 8:
+                self._compact(SHARDS[number % 3])
+            elif number % 10 == 9:
+                self._remove_history()
             else:
                 self._append()
         self._store.close()
 
     def _open(self) -> None:
         self._store = LocalLogStore.open(
-            self._data_dir, post=self._posted.put, sync=Sync.INLINE, segment_bytes=8_000, journal_bytes=40_000
+            self._data_dir, post=self._posted.put, sync=Sync.INLINE, segment_bytes=8_000, roll_ms=300, journal_bytes=20_000
         )
+
+    def _compact(self, shard: ShardId) -> None:
+        """A layer with everything that is sealed."""
+        directory = Path(self._data_dir) / str(shard)
+        log = next((each for each in self._store.logs() if each.shard == shard), None)
+        to_offset = log.bases()[-1] if log is not None and log.bases() else 0
+        if not to_offset:
+            return
+        with LayerAttempt(directory, to_offset, file_bytes=4000) as attempt:
+            for data in self._store.read(shard, 0):
+                header = read_header(data)
+                if header.base_offset < to_offset:
+                    attempt.append(header.base_offset, data)
+            publish(attempt.finish(Summary(to_offset, 0, None, ""), []), directory, to_offset)
+
+    def _remove_history(self) -> None:
+        jobs: list[Job] = []
+        retention = Retention(self._store, History(0), lambda _removed: None, worker=_Collect(jobs))
+        retention.start()
+        jobs[0]()
 
     def _append(self) -> None:
         shards = self._rng.sample(SHARDS, self._rng.randint(1, len(SHARDS)))

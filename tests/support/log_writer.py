@@ -45,7 +45,7 @@ def main() -> None:
 def append_values(store: LocalLogStore, shard: ShardId, count: int) -> Append:
     """The next ``count`` records of a shard."""
     offset = store.end_offset(shard)
-    builder = BatchBuilder(offset, 0)
+    builder = BatchBuilder(offset, 10 * offset)
     for each in range(offset, offset + count):
         builder.append(b"key", value(shard, each))
     return Append(shard, 0, offset, builder.finish())
