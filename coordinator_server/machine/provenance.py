@@ -14,7 +14,7 @@ or unknown is left out; headers of other names are nobody's business here. In th
     whom         the member that the reason is about
     said         what its client gave as the reason (KIP-800), at most 255 characters
 
-What depends on the connection and the API version alone is encoded once, as an Origin.
+What depends on the connection and the API version alone is encoded once at most, as an Origin.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ FORMAT: Final = "op1"
 TIMER: Final = "timer"
 SERVER: Final = "server"
 ANONYMOUS: Final = "User:ANONYMOUS"
+_SHARED: Final = (FORMAT, "by", "client", "host")
 LONGEST_SAID: Final = 255
 LONGEST_BYTES: Final = len(VARINTS) - 1
 
@@ -87,37 +88,48 @@ def _header(name: str, value: str) -> bytes:
 
 
 class Origin:
-    """The part of the headers that many operations share, as bytes."""
+    """The part of the headers that many operations share, as bytes. They are made when they are first needed: most connections never write."""
 
-    __slots__ = ("_count", "_encoded", "alone", "before_member")
+    __slots__ = ("_count", "_encoded", "_who", "alone", "before_member")
 
-    def __init__(self, *headers: tuple[str, str]) -> None:
-        self._encoded = b"".join(_header(name, value) for name, value in headers)
-        self._count = len(headers)
+    def __init__(self, *who: str) -> None:
+        """``who`` are the values of the first headers: what ran, principal, client id, host."""
+        self._who = who
+        self._encoded = b""
+        self._count = 0
         # Complete, for operations of nobody in particular, and all that stands before the size of a member id that comes last.
+        self.alone = b""
+        self.before_member = b""
+
+    def complete(self) -> None:
+        """Make the bytes."""
+        headers = [(name, value) for name, value in zip(_SHARED, self._who, strict=False) if value]
+        self._encoded = b"".join([_header(name, value) for name, value in headers])
+        self._count = len(headers)
         self.alone = joined_headers(self._count, self._encoded)
         self.before_member = joined_headers(self._count + 1, self._encoded) + encode_header("member", b"")[:-1]
 
     def followed_by(self, headers: Sequence[tuple[str, str]]) -> bytes:
         """Complete, with more headers behind."""
-        more = b"".join(_header(name, value) for name, value in headers)
+        more = b"".join([_header(name, value) for name, value in headers])
         return joined_headers(self._count + len(headers), self._encoded + more)
 
 
-TIMER_ORIGIN: Final = Origin((FORMAT, TIMER))
-SERVER_ORIGIN: Final = Origin((FORMAT, SERVER))
+TIMER_ORIGIN: Final = Origin(TIMER)
+SERVER_ORIGIN: Final = Origin(SERVER)
 
 
 def request_origin(api_key: int, api_version: int, client_id: str, client_host: str, principal: str = ANONYMOUS) -> Origin:
     """The origin of the requests of one API version on one connection."""
-    who = (("by", "" if principal == ANONYMOUS else principal), ("client", client_id), ("host", client_host))
-    return Origin((FORMAT, f"{api_key}/{api_version}"), *((name, value) for name, value in who if value))
+    return Origin(f"{api_key}/{api_version}", "" if principal == ANONYMOUS else principal, client_id, client_host)
 
 
 def operation_headers(origin: Origin | None, member_id: str, group_instance_id: str | None, reasons: Sequence[Reason]) -> bytes:
     """The headers of an operation's first record as they stand in the record; none without an origin."""
     if origin is None:
         return NO_HEADERS
+    if not origin.alone:
+        origin.complete()
     if reasons or group_instance_id is not None:
         return origin.followed_by(_more_headers(member_id, group_instance_id, reasons))
     if not member_id:
