@@ -9,20 +9,22 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.table import columns
+from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.replay import Group, Offset, ShardState, replay
+from coordinator_server.pipeline.replay import Group, Moment, Offset, ShardState, replay
 from coordinator_server.pipeline.sealed import check_data_dir, seal
 
 EPILOG = """\
 examples:
   coordinator-server replay --data-dir ./data
   coordinator-server replay --data-dir ./data --shard __consumer_offsets-7 --at 1200
+  coordinator-server replay --data-dir ./data --at 2026-11-20T10:00Z
   coordinator-server replay --data-dir ./data --why
   coordinator-server replay --data-dir ./data --digest
   coordinator-server replay --data-dir ./data --seal --json | jq '.[].groups[].group_id'
@@ -38,7 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shard", action="append", default=[], metavar="NAME", help="such as __consumer_offsets-7; repeat for more"
     )
-    parser.add_argument("--at", type=int, metavar="OFFSET", help="only the records before this offset (default: all)")
+    parser.add_argument(
+        "--at",
+        type=_offset_or_moment,
+        metavar="WHEN",
+        help="only the records before this offset, or none after this time, such as 2026-11-20T10:00Z (default: all)",
+    )
     parser.add_argument("--seal", action="store_true", help="ask the running server to seal first, so that all until now is read")
     parser.add_argument(
         "--digest", action="store_true", help="print what each shard's and group's state comes to, and that of the topics"
@@ -55,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
     """Replay; returns the exit code."""
     try:
         check_data_dir(options.data_dir)
-        if options.seal:
+        # A moment is looked for in sealed segments.
+        if options.seal or isinstance(options.at, Moment):
             seal(options.data_dir)
         wanted = {"with_topics": options.digest, "with_changes": options.why}
         states = list(replay(options.data_dir, options.shard, options.at, **wanted))
@@ -76,6 +84,10 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def _offset_or_moment(text: str) -> int | Moment:
+    return int(text) if text.isdecimal() else Moment(moment_ms(text))
 
 
 def _digests(states: list[ShardState]) -> Iterator[str]:
@@ -102,7 +114,7 @@ def _group(group: Group) -> Iterator[str]:
         protocol = f"{group.protocol_type or '-'}/{group.protocol or '-'}"
         yield f"  group {group.group_id}: generation {group.generation}, {protocol}, members {len(group.members)}"
     if group.changed is not None:
-        yield f"    since {_when(group.changed.at_ms)}: {group.changed}"
+        yield f"    since {shown(group.changed.at_ms)}: {group.changed}"
     for member in group.members:
         role = " (leader)" if member.member_id == group.leader else ""
         owned = "assignment in the members' own format" if member.assignment is None else _partitions(member.assignment)
@@ -110,7 +122,7 @@ def _group(group: Group) -> Iterator[str]:
     names = ["topic", "partition", "offset", "metadata"]
     if any(offset.changed is not None for offset in group.offsets):
         names.append("changed")
-    for row in _columns([tuple(names)] + [_offset(offset, names) for offset in group.offsets]):
+    for row in columns([tuple(names)] + [_offset(offset, names) for offset in group.offsets]):
         yield f"    {row}"
 
 
@@ -118,21 +130,9 @@ def _offset(offset: Offset, names: list[str]) -> tuple[str, ...]:
     cells = [str(getattr(offset, name)) for name in names[:4]]
     cells = [cell if len(cell) <= WIDEST else f"{cell[: WIDEST - 1]}…" for cell in cells]
     if len(names) > 4:
-        cells.append("" if offset.changed is None else f"{_when(offset.changed.at_ms)} {offset.changed}")
+        cells.append("" if offset.changed is None else f"{shown(offset.changed.at_ms)} {offset.changed}")
     return tuple(cells)
-
-
-def _when(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _partitions(assignment: dict[str, list[int]]) -> str:
     return "; ".join(f"{topic} {','.join(map(str, partitions))}" for topic, partitions in assignment.items()) or "no partitions"
-
-
-def _columns(rows: list[tuple[str, ...]]) -> Iterator[str]:
-    if len(rows) == 1:
-        return
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from coordinator_server.config import Config
-from coordinator_server.group import commit, delete, describe, heartbeat, join, leave, sync
+from coordinator_server.group import commit, delete, describe, heartbeat, join, leave, restore, sync
 from coordinator_server.group.attempt import JoinAttempt
 from coordinator_server.group.digest import GroupDigests, StateDigest
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.groups import Groups
+from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.sessions import start_restored_sessions
 from coordinator_server.group.unserved import KINDS
 from coordinator_server.machine.shard import (
@@ -125,6 +126,10 @@ class GroupShard:
     ) -> CoordinatorResult[OffsetDeleteResponse]:
         """Each partition has its own answer."""
         return delete.delete_group_offsets(self.groups, request)
+
+    def restore_offsets(self, context: RequestContext, request: Restore, reply: Reply[Restored]) -> CoordinatorResult[Restored]:
+        """Exactly these offsets, in one operation."""
+        return restore.restore_offsets(self.groups, request)
 
     # --- read operations
 

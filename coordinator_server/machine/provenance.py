@@ -55,6 +55,7 @@ class Why(StrEnum):
     GROUP_DELETED = "group-deleted"  # by DeleteGroups
     OFFSETS_DELETED = "offsets-deleted"  # by OffsetDelete
     OFFSETS_EXPIRED = "offsets-expired"  # with the group where those were its last
+    OFFSETS_RESTORED = "offsets-restored"  # to those of a moment, which is told as what was said
     TOPICS_DECLARED = "topics-declared"  # the ``topics`` property
 
 

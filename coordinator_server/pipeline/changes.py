@@ -64,7 +64,7 @@ class LastChanges:
         if provenance is None:
             self._changes.pop(key, None)
         else:
-            self._changes[key] = _change(offset, at_ms, provenance)
+            self._changes[key] = change_of(offset, at_ms, provenance)
 
     def _find(self, record: CoordinatorRecord, record_offset: int) -> Change | None:
         change = self._changes.get(CLASSIC_GROUP_SERDE.encode_key(record))
@@ -72,7 +72,8 @@ class LastChanges:
         return change if change is not None and change.offset == record_offset else None
 
 
-def _change(offset: int, at_ms: int, provenance: Provenance) -> Change:
+def change_of(offset: int, at_ms: int, provenance: Provenance) -> Change:
+    """A record's provenance as a change."""
     operation, principal = provenance.operation, ""
     if provenance.api_key >= 0:
         api = APIS.get(provenance.api_key)

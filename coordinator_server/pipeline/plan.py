@@ -15,9 +15,18 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import MANIFEST, FileEntry, Layer, file_entry, layer_to_load, newest_valid_layer
+from coordinator_server.log.layers import (
+    MANIFEST,
+    FileEntry,
+    Layer,
+    file_entry,
+    layer_offsets,
+    layer_to_load,
+    newest_valid_layer,
+    open_layer,
+)
 from protocol.errors import DecodeError
-from protocol.record_batch import BatchHeader, iter_batches
+from protocol.record_batch import BatchHeader, iter_batches, iter_records
 
 # Its records have no keys: every one counts.
 NOT_COMPACTED: Final = frozenset({"__cluster_metadata"})
@@ -95,6 +104,47 @@ def sources(shard_dir: Path, upto: int) -> tuple[Layer | None, list[Source]]:
         if base < upto and end > start:
             found.append(Source(str(shard_dir / f"{base:020d}.log"), start, end, is_dense=True))
     return layer, found
+
+
+def full_sources(shard_dir: Path, upto: int) -> tuple[Layer | None, list[Source]]:
+    """The whole history before ``upto``: every segment that is left, after the oldest layer that reaches the first one, where the beginning is gone."""
+    bases = segment_bases(shard_dir)
+    layer = None if not bases or bases[0] == 0 else _oldest_layer(shard_dir, bases[0], upto)
+    start = 0 if layer is None else layer.to_offset
+    found = [] if layer is None else [Source(str(path), 0, start, is_dense=False) for path in layer.files()]
+    for base, end in itertools.pairwise(bases):
+        if base < upto and end > start:
+            found.append(Source(str(shard_dir / f"{base:020d}.log"), start, end, is_dense=True))
+    return layer, found
+
+
+def _oldest_layer(shard_dir: Path, first_base: int, upto: int) -> Layer:
+    for to_offset in reversed(layer_offsets(shard_dir)):
+        if first_base <= to_offset <= upto:
+            layer = open_layer(shard_dir, to_offset)
+            layer.verify()
+            return layer
+    raise DamagedLog(
+        str(shard_dir / f"{first_base:020d}.log"), 0, "records before this segment are missing, and no layer has them"
+    )
+
+
+def full_batches(shard_dir: Path, upto: int) -> Iterator[tuple[bytes, int, BatchHeader]]:
+    """The batches of ``full_sources`` that begin before ``upto``, as (bytes, position, header)."""
+    for source in full_sources(shard_dir, upto)[1]:
+        for data, position, header in read_batches(source):
+            if header.base_offset < upto:
+                yield data, position, header
+
+
+def offset_at(shard_dir: Path, at_ms: int, upto: int) -> int:
+    """The offset of the first record before ``upto`` that was appended later than ``at_ms``; ``upto`` when there is none."""
+    for data, position, header in full_batches(shard_dir, upto):
+        if header.max_timestamp > at_ms:
+            for record in iter_records(data, position, header):
+                if record.timestamp > at_ms:
+                    return record.offset
+    return upto
 
 
 def input_entries(layer: Layer | None, found: Sequence[Source]) -> list[FileEntry]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from msgspec import Struct
 
@@ -23,7 +23,15 @@ from coordinator_server.log.store import ShardId
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.changes import Change, LastChanges
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
-from coordinator_server.pipeline.plan import GROUPS_TOPIC, Source, read_batches, segment_bases, shard_directories, sources
+from coordinator_server.pipeline.plan import (
+    GROUPS_TOPIC,
+    Source,
+    offset_at,
+    read_batches,
+    segment_bases,
+    shard_directories,
+    sources,
+)
 from coordinator_server.pipeline.sealed import is_served, offline_store
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
@@ -86,6 +94,12 @@ class ShardState(Struct):
     digest: str = ""
 
 
+class Moment(NamedTuple):
+    """Milliseconds since 1970: after all records that stand before the first one that was appended later."""
+
+    ms: int
+
+
 class NoTime:
     """Clock and timers of a state machine in which nothing happens but replay."""
 
@@ -108,7 +122,7 @@ class NoTime:
 def replay(
     data_dir: Path,
     shards: Sequence[str] = (),
-    at: int | None = None,
+    at: int | Moment | None = None,
     *,
     with_topics: bool = False,
     with_changes: bool = False,
@@ -128,7 +142,8 @@ def replay(
             for path in chosen:
                 topic, _, number = path.name.rpartition("-")
                 shard = ShardId(topic, int(number))
-                upto = store.end_offset(shard) if at is None else min(at, store.end_offset(shard))
+                end = store.end_offset(shard)
+                upto = end if at is None else min(_offset(path, at, end), end)
                 newest = newest_valid_layer(path)
                 if newest is not None and upto < newest.to_offset:
                     yield _replay_files(path, upto, changes, is_whole=True)
@@ -205,9 +220,14 @@ def _choose(data_dir: Path, shards: Sequence[str], topics: Sequence[str]) -> lis
     return [found[name] for name in shards or found if shards or name.rpartition("-")[0] in topics]
 
 
-def _replay_sealed(shard_dir: Path, at: int | None, changes: LastChanges | None) -> ShardState:
+def _offset(shard_dir: Path, at: int | Moment, upto: int) -> int:
+    return offset_at(shard_dir, at.ms, upto) if isinstance(at, Moment) else at
+
+
+def _replay_sealed(shard_dir: Path, when: int | Moment | None, changes: LastChanges | None) -> ShardState:
     bases = segment_bases(shard_dir)
     sealed_to = bases[-1] if bases else 0
+    at = None if when is None else _offset(shard_dir, when, sealed_to)
     if at is not None and at <= sealed_to:
         return _replay_files(shard_dir, at, changes, is_whole=True)
     return _replay_files(shard_dir, sealed_to, changes, is_whole=False)

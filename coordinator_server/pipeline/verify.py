@@ -9,7 +9,6 @@ Where two digests differ the states are compared group by group and key by key, 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,10 +18,8 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import Layer, layer_offsets, open_layer
 from coordinator_server.pipeline.compact import Progress
-from coordinator_server.pipeline.plan import GROUPS_TOPIC, Source, read_batches, segment_bases, shard_directories, sources
+from coordinator_server.pipeline.plan import GROUPS_TOPIC, Source, full_sources, read_batches, shard_directories, sources
 from coordinator_server.pipeline.replay import Group, digest_of, groups_of, replay_batches
 
 MOST_DIFFERENCES: Final = 20
@@ -92,7 +89,7 @@ def work(check: Check) -> tuple[bytes, int]:
 def verify_shard(check: Check) -> Verdict:
     """Replay both ways and compare. Raises DamagedLog."""
     shard_dir = Path(check.directory)
-    layer, whole = _full_sources(shard_dir, check.upto)
+    layer, whole = full_sources(shard_dir, check.upto)
     counted = _Counted(check.upto)
     full = replay_batches(counted.batches(whole), check.upto)
     compacted = replay_batches(_Counted(check.upto).batches(sources(shard_dir, check.upto)[1]), check.upto)
@@ -123,29 +120,6 @@ class _Counted:
                     return
                 self.records += header.count
                 yield data[position : position + header.size]
-
-
-def _full_sources(shard_dir: Path, upto: int) -> tuple[Layer | None, list[Source]]:
-    """Every segment that is left, after the oldest layer that reaches the first one, where the beginning is gone."""
-    bases = segment_bases(shard_dir)
-    layer = None if not bases or bases[0] == 0 else _oldest_layer(shard_dir, bases[0], upto)
-    start = 0 if layer is None else layer.to_offset
-    found = [] if layer is None else [Source(str(path), 0, start, is_dense=False) for path in layer.files()]
-    for base, end in itertools.pairwise(bases):
-        if base < upto and end > start:
-            found.append(Source(str(shard_dir / f"{base:020d}.log"), start, end, is_dense=True))
-    return layer, found
-
-
-def _oldest_layer(shard_dir: Path, first_base: int, upto: int) -> Layer:
-    for to_offset in reversed(layer_offsets(shard_dir)):
-        if first_base <= to_offset <= upto:
-            layer = open_layer(shard_dir, to_offset)
-            layer.verify()
-            return layer
-    raise DamagedLog(
-        str(shard_dir / f"{first_base:020d}.log"), 0, "records before this segment are missing, and no layer has them"
-    )
 
 
 def _differences(full: GroupShard, compacted: GroupShard, check: Check) -> Iterator[str]:

@@ -23,7 +23,8 @@ from coordinator_server.server.unix import place_for_socket
 log = structlog.get_logger(__name__)
 
 SOCKET_NAME = "control.sock"
-MAX_LINE_BYTES = 1 << 16
+# A group with tens of thousands of offsets to restore.
+MAX_LINE_BYTES = 1 << 23
 
 Operation = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 

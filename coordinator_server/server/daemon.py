@@ -34,6 +34,7 @@ from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.server.administration import answer_expiring, answer_restore
 from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster import catalog
 from coordinator_server.server.cluster.catalog import OwnCatalog
@@ -136,6 +137,8 @@ class Daemon:
         self.operations: dict[str, Operation] = {
             "seal": self._seal,
             "digest": partial(answer_digest, self._groups, self._catalog),
+            "restore": partial(answer_restore, self._node),
+            "expiring": partial(answer_expiring, self._node),
         }
         self._control = ControlSocket(data_dir, self.operations) if place is None else None
         self._cleaner = Cleaner(config, data_dir, self._seal_all) if place is None else None

@@ -53,19 +53,20 @@ class _Values(NamedTuple):
 
 
 def operations(columns: Columns) -> Operations:
-    """The provenance of every row: its own, or that of the last row before it in its batch that has one."""
+    """The provenance of every row; which operation a row without its own belongs to is ``attributed``'s rule, batch by batch."""
     data, rows = columns.data, np.arange(len(columns))
     has_headers = data[columns.value_end] != 0
-    begins_batch = np.ones(len(columns), bool)
-    begins_batch[1:] = columns.tail_start[1:] - columns.end[:-1] > _BETWEEN_RECORDS
+    begins = np.ones(len(columns), bool)
+    begins[1:] = columns.tail_start[1:] - columns.end[:-1] > _BETWEEN_RECORDS
+    begins[1:] |= (np.diff(columns.offset) != 1) | (np.diff(columns.timestamp) != 0)
     told_by = np.maximum.accumulate(np.where(has_headers, rows, -1))
-    of_batch = np.maximum.accumulate(np.where(begins_batch, rows, 0))
+    begun_by = np.maximum.accumulate(np.where(begins, rows, 0))
     encoded = slices(data, columns.value_end[has_headers], columns.end[has_headers]).dictionary_encode()
     found = [_behind(blob) for blob in encoded.dictionary.to_pylist()]
     number = np.cumsum(has_headers) - 1
     codes = encoded.indices.to_numpy()
     index = np.full(len(columns), -1, np.int64)
-    is_told = told_by >= of_batch
+    is_told = told_by >= begun_by
     index[is_told] = codes[number[is_told]]
     return Operations(found, index)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from coordinator_server.group.subscription import subscribed_topics
-from coordinator_server.machine.provenance import Provenance, Reason, read_provenance
+from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.pipeline.replay import CONSUMER, assigned_partitions
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
@@ -68,20 +68,18 @@ def behind(provenance: Provenance | None) -> Behind:
 
 
 def rows_of_batch(shard: int, header: BatchHeader, records: Iterable[Record], rows: Rows) -> None:
-    """Add what the records of a batch say. A record without provenance belongs to the operation before it in its batch."""
+    """Add what the records of a batch say."""
     producer_id = None if header.producer_id == NO_PRODUCER_ID else header.producer_id
-    by = UNKNOWN
-    for record in records:
+    for record, provenance in attributed(records):
         if header.is_control:
             outcome = OUTCOMES.get(control_type(record.key))
             if outcome is not None:
-                place = Place(shard, record.offset, record.timestamp).row()
+                where = Place(shard, record.offset, record.timestamp).row()
                 ended = {"producer_id": header.producer_id, "producer_epoch": header.producer_epoch, "outcome": outcome}
-                rows["transactions"].append(place | ended)
+                rows["transactions"].append(where | ended)
             continue
-        if record.headers:
-            by = behind(read_provenance(record.headers))
-        add_rows(Place(shard, record.offset, record.timestamp, producer_id), record.key, record.value, by, rows)
+        place = Place(shard, record.offset, record.timestamp, producer_id)
+        add_rows(place, record.key, record.value, behind(provenance), rows)
 
 
 def add_rows(place: Place, key: bytes | None, value: bytes | None, by: Behind, rows: Rows) -> None:

@@ -56,7 +56,7 @@ def value_4(offset: int, metadata: str, topic_id: bytes = bytes(16)) -> bytes:
 def mixed_log(seed: int, batches: int = 60) -> Iterator[Batch]:
     """Every version and length of what a plain log holds, with and without provenance."""
     rng = random.Random(seed)
-    offset = 0
+    offset, now = 0, START_MS
     for number in range(batches):
         records = []
         for _ in range(rng.randint(1, 12)):
@@ -77,8 +77,9 @@ def mixed_log(seed: int, batches: int = 60) -> Iterator[Batch]:
                 ]
             )
             who = rng.choice([(), (), headers(BY_REQUEST), headers(BY_LEAVING), (("theirs", None),)])
-            records.append(Record(offset, START_MS + offset, key, value, who))
+            records.append(Record(offset, now, key, value, who))
             offset += 1
+            now += rng.choice((0, 0, 1))
         yield Batch(tuple(records))
 
 

@@ -1,0 +1,73 @@
+"""Putting a group's committed offsets back to what they were: one operation, by an administrator."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from coordinator_server.group.groups import Groups
+from coordinator_server.group.state import EMPTY
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.machine.timeline import LATEST
+from coordinator_server.offsets.delete import tombstone
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.fields import ZERO_UUID
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.offset_commits import VALUE_VERSION
+
+
+class RestoredOffset(Struct):
+    """A position that the group is to have."""
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int = -1
+    metadata: str = ""
+    topic_id: bytes = ZERO_UUID
+
+
+class Restore(Struct):
+    """All positions that the group is to have: what it has besides is deleted. ``as_of`` is told in the log as what was asked for."""
+
+    group_id: str
+    offsets: list[RestoredOffset]
+    as_of: str = ""
+
+
+class Restored(Struct):
+    """How many offsets were written, and how many deleted."""
+
+    written: int
+    deleted: int
+
+
+def restore_offsets(groups: Groups, request: Restore) -> CoordinatorResult[Restored]:
+    """Write what differs. Raises NON_EMPTY_GROUP, and UNSTABLE_OFFSET_COMMIT while a transaction may still change an offset of the group."""
+    group_id = request.group_id
+    group = groups.find(group_id)
+    if group is not None and group.state is not EMPTY:
+        raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP, f"group {group_id} is {group.state.value}: stop its members first")
+    if group_id in groups.pending:
+        raise CoordinatorError(ErrorCode.UNSTABLE_OFFSET_COMMIT, f"group {group_id} has transactions that have not ended")
+    found = groups.offsets.of_group_at(group_id, LATEST)
+    present = {} if found is None else dict(found.items())
+    now_ms = groups.clock.wall_ms()
+    records: list[CoordinatorRecord] = []
+    wanted = set()
+    for each in request.offsets:
+        wanted.add((each.topic, each.partition))
+        known = present.get((each.topic, each.partition))
+        if known is None or (known.committed_offset, known.leader_epoch, known.metadata) != (
+            each.offset,
+            each.leader_epoch,
+            each.metadata,
+        ):
+            value = OffsetCommitValue(each.offset, each.leader_epoch, each.metadata, now_ms, -1, each.topic_id)
+            records.append(CoordinatorRecord(OffsetCommitKey(group_id, each.topic, each.partition), value, VALUE_VERSION))
+    written = len(records)
+    records += [tombstone(group_id, *position) for position in present if position not in wanted]
+    reason = Reason(Why.OFFSETS_RESTORED, said=request.as_of)
+    return CoordinatorResult(Restored(written, len(records) - written), records, reasons=[reason])

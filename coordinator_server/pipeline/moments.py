@@ -1,0 +1,121 @@
+"""One group through time, straight from the log of its shard: what happened to it, and what it was at a moment.
+
+Only batches that mention the group are read closely. The log is what segments are left, after the oldest layer that reaches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.meta import read_meta
+from coordinator_server.log.storage import LocalStorage
+from coordinator_server.machine.provenance import attributed
+from coordinator_server.pipeline.changes import Change, change_of
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.plan import GROUPS_TOPIC, full_batches, full_sources, offset_at
+from coordinator_server.pipeline.replay import Group, groups_of, replay_batches
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE
+from protocol.errors import DecodeError
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey
+from protocol.record_batch import BatchHeader, iter_records
+
+CREATED: Final = "created"
+GENERATION: Final = "generation"
+EMPTY: Final = "empty"
+DELETED: Final = "deleted"
+OFFSETS_DELETED: Final = "offsets deleted"
+
+
+class Event(Struct, omit_defaults=True):
+    """Something that happened to a group, in the order of the log."""
+
+    at_ms: int
+    what: str
+    generation: int | None = None
+    members: int | None = None
+    offsets: int = 0
+    by: Change | None = None
+
+
+class AsItWas(Struct):
+    """A group as it was, or None when there was none, after the records of its shard before ``offset``."""
+
+    group: Group | None
+    shard: str
+    offset: int
+
+
+def shard_of(data_dir: Path, group_id: str) -> Path:
+    """The directory of the shard that owns a group."""
+    partitions = read_meta(LocalStorage(), str(data_dir)).offsets_topic_num_partitions
+    return data_dir / f"{GROUPS_TOPIC}-{partition_for(group_id, partitions)}"
+
+
+def _check_dir(shard_dir: Path, group_id: str) -> None:
+    if not shard_dir.is_dir():
+        raise PipelineError(f"the history of {shard_dir.name} does not mention group {group_id}: nothing was ever written there")
+
+
+def events(shard_dir: Path, group_id: str, upto: int) -> list[Event]:
+    """What happened to the group: generations, with who and why, and deletions. Raises DamagedLog, PipelineError."""
+    _check_dir(shard_dir, group_id)
+    found: list[Event] = []
+    for data, position, header in _mentioning(shard_dir, group_id, upto):
+        if header.is_control:
+            continue
+        for record, provenance in attributed(iter_records(data, position, header)):
+            decoded = CLASSIC_GROUP_SERDE.decode(record.key, record.value)
+            if decoded is None or getattr(decoded.key, "group", None) != group_id:
+                continue
+            by = None if provenance is None else change_of(record.offset, record.timestamp, provenance)
+            _tell(found, record.timestamp, decoded.key, decoded.value, by)
+    return found
+
+
+def moment(shard_dir: Path, group_id: str, at_ms: int, upto: int) -> AsItWas:
+    """The group after every record before the first one that was appended later than ``at_ms``. Raises CannotRun for a time before the history."""
+    _check_dir(shard_dir, group_id)
+    layer, _ = full_sources(shard_dir, upto)
+    offset = offset_at(shard_dir, at_ms, upto)
+    if layer is not None and offset < layer.to_offset:
+        raise CannotRun(
+            f"the history of {shard_dir.name} begins at offset {layer.to_offset}: what was before is kept compacted only"
+            " (log.history.retention.ms says how long segments are kept)"
+        )
+    batches = (data[position : position + header.size] for data, position, header in _mentioning(shard_dir, group_id, upto))
+    try:
+        shard = replay_batches(batches, offset)
+    except DecodeError as error:
+        raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
+    found = [group for group in groups_of(shard) if group.group_id == group_id]
+    return AsItWas(found[0] if found else None, shard_dir.name, offset)
+
+
+def _tell(found: list[Event], at_ms: int, key: object, value: object, by: Change | None) -> None:
+    match key, value:
+        case GroupMetadataKey(), GroupMetadataValue(generation=generation, members=members):
+            what = CREATED if generation == 0 else GENERATION if members else EMPTY
+            found.append(Event(at_ms, what, generation, len(members), by=by))
+        case GroupMetadataKey(), None:
+            found.append(Event(at_ms, DELETED, by=by))
+        case OffsetCommitKey(), None:
+            last = found[-1] if found else None
+            if last is not None and last.what == OFFSETS_DELETED and (last.at_ms, last.by) == (at_ms, by):
+                last.offsets += 1
+            else:
+                found.append(Event(at_ms, OFFSETS_DELETED, offsets=1, by=by))
+
+
+def _mentioning(shard_dir: Path, group_id: str, upto: int) -> Iterator[tuple[bytes, int, BatchHeader]]:
+    """The batches in which the group's id stands somewhere, compressed ones, and the markers of transactions."""
+    needle = group_id.encode()
+    for data, position, header in full_batches(shard_dir, upto):
+        end = position + header.size
+        if header.is_control or header.compression or data.find(needle, position, end) >= 0:
+            yield data, position, header

@@ -1,0 +1,207 @@
+"""``groups why | at | restore | expiring`` and ``replay --at TIME``, against a server and its log."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.support.asking import commit_alone, committed, make_topic
+from tests.support.client import Client
+from tests.support.members import form_group, join_all
+from tests.support.server import ROOT, Server
+
+GROUP = "readers"
+
+
+def command(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "coordinator_server", *map(str, words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def answer(*words: object) -> Any:
+    done = command(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return msgspec.json.decode(done.stdout)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with Server(tmp_path) as server:
+        with Client(server.address) as client:
+            make_topic(client, "orders", 4)
+        yield server
+
+
+def now() -> str:
+    """A moment that nothing else happens in."""
+    time.sleep(0.05)
+    text = datetime.now(UTC).isoformat()
+    time.sleep(0.05)
+    return text
+
+
+def history(server: Server) -> str:
+    """A member commits, a moment passes, it commits on, another one comes, both leave. The moment."""
+    members = form_group(server.address, GROUP, 1)
+    members[0].commit("orders", {0: 1, 1: 2})
+    moment = now()
+    members[0].commit("orders", {0: 100, 2: 300})
+    members += (newcomer := form_newcomer(server, members))
+    for member in members:
+        member.leave()
+    assert newcomer
+    return moment
+
+
+def form_newcomer(server: Server, members: list[Any]) -> list[Any]:
+    newcomer = type(members[0])(server.address, GROUP)
+    join_all(members, [newcomer])
+    return [newcomer]
+
+
+def test_why_tells_every_generation_and_who_caused_it(server: Server) -> None:
+    """In the order of the log; the last member's leaving too."""
+    history(server)
+
+    events = answer("groups", "why", GROUP, "--data-dir", server.data_dir)
+
+    assert [(event["what"], event.get("generation")) for event in events] == [
+        ("created", 0),
+        ("generation", 1),
+        ("generation", 2),
+        ("empty", 3),
+    ]
+    assert events[2]["by"]["reasons"][0]["why"] == "member-joined"
+    assert events[-1]["by"]["reasons"][-1]["why"] == "member-left"
+    assert events[-1]["by"]["client_id"] == "tests"
+    told = command("groups", "why", GROUP, "--data-dir", server.data_dir).stdout
+    assert "generation 2, 2 members" in told
+    assert "because of member-joined" in told
+
+
+def test_at_tells_the_group_as_it_was(server: Server) -> None:
+    """With its members and offsets, while the server runs and after it was killed; replay says the same."""
+    moment = history(server)
+
+    beside = answer("groups", "at", GROUP, moment, "--data-dir", server.data_dir)
+    server.kill()
+    alone = answer("groups", "at", GROUP, moment, "--data-dir", server.data_dir)
+    [shard] = [state for state in answer("replay", "--at", moment, "--data-dir", server.data_dir) if state["groups"]]
+
+    assert {(each["topic"], each["partition"]): each["offset"] for each in beside["group"]["offsets"]} == {
+        ("orders", 0): 1,
+        ("orders", 1): 2,
+    }
+    assert (beside["group"]["generation"], len(beside["group"]["members"])) == (1, 1)
+    assert alone["group"] == beside["group"]
+    assert shard["groups"] == [beside["group"]]
+
+
+def test_restore_shows_what_would_change_and_then_does_it(server: Server) -> None:
+    """Offsets go back, later ones go, in one operation that the log names, and that survives a kill -9."""
+    moment = history(server)
+    words = ("groups", "restore", GROUP, "--at", moment, "--data-dir", server.data_dir)
+
+    shown = answer(*words)
+    with Client(server.address) as client:
+        untouched = committed(client, GROUP)
+    done = answer(*words, "--execute")
+
+    assert shown["restored"] is None
+    assert untouched == {("orders", 0): 100, ("orders", 1): 2, ("orders", 2): 300}
+    assert [(each["partition"], each["before"], each["after"]) for each in shown["changes"]] == [
+        (0, 100, 1),
+        (1, 2, 2),
+        (2, 300, None),
+    ]
+    assert done["restored"] == {"written": 1, "deleted": 1}
+    server.kill()
+    server.start()
+    with Client(server.address) as client:
+        assert committed(client, GROUP) == {("orders", 0): 1, ("orders", 1): 2}
+    last = answer("groups", "why", GROUP, "--data-dir", server.data_dir)[-1]
+    assert (last["what"], last["by"]["reasons"][0]["why"]) == ("offsets deleted", "offsets-restored")
+
+
+def test_a_group_with_members_is_not_restored(server: Server) -> None:
+    """The answer says what to do; nothing changes."""
+    with Client(server.address) as client:
+        commit_alone(client, GROUP, "orders", {0: 1})
+        moment = now()
+        commit_alone(client, GROUP, "orders", {0: 2})
+    [member] = form_group(server.address, GROUP, 1)
+
+    done = command("groups", "restore", GROUP, "--at", moment, "--execute", "--data-dir", server.data_dir)
+
+    assert done.returncode == 1
+    assert "NON_EMPTY_GROUP: group readers is Stable: stop its members first" in done.stderr
+    with Client(server.address) as client:
+        assert committed(client, GROUP) == {("orders", 0): 2}
+    member.client.close()
+
+
+def test_what_cannot_be_answered_is_said_in_one_line(server: Server) -> None:
+    """Unknown groups, times before the group, a server that does not run."""
+    moment = history(server)
+
+    unknown = command("groups", "why", "nobody", "--data-dir", server.data_dir)
+    before = command("groups", "at", GROUP, "2001-01-01", "--data-dir", server.data_dir)
+    wrong = command("groups", "at", GROUP, "yesterday", "--data-dir", server.data_dir)
+    server.stop()
+    stopped = command("groups", "restore", GROUP, "--at", moment, "--execute", "--data-dir", server.data_dir)
+
+    assert (unknown.returncode, unknown.stderr.count("\n")) == (1, 1)
+    assert "does not mention group nobody" in unknown.stderr
+    assert (before.returncode, before.stderr.count("\n")) == (1, 1)
+    assert "there was no group readers at 2001-01-01T00:00:00.000Z" in before.stderr
+    assert wrong.returncode == 2
+    assert "'yesterday' is no time" in wrong.stderr
+    assert (stopped.returncode, stopped.stderr.count("\n")) == (1, 1)
+    assert "start it, then restore" in stopped.stderr
+
+
+def test_expiring_tells_what_goes_when(tmp_path: Path) -> None:
+    """For a simple group, a retention after each commit."""
+    with Server(tmp_path, {"offsets.retention.minutes": 60}) as server:
+        with Client(server.address) as client:
+            make_topic(client, "orders", 2)
+            commit_alone(client, GROUP, "orders", {1: 5})
+
+        [due] = answer("groups", "expiring", GROUP, "--data-dir", server.data_dir)
+
+        assert (due["topic"], due["partition"]) == ("orders", 1)
+        assert 3_500_000 < due["at_ms"] - time.time() * 1000 <= 3_600_000
+
+
+def test_every_loop_can_be_asked(tmp_path: Path) -> None:
+    """The request names the shard; the loop that owns it answers."""
+    with Server(tmp_path, loops=2) as server:
+        with Client(server.address) as client:
+            make_topic(client, "orders", 2)
+        for number in range(4):
+            group_id = f"simple-{number}"
+            for address in server.addresses:
+                with Client(address) as client:
+                    commit_alone(client, group_id, "orders", {0: 5})
+            moment = now()
+            for address in server.addresses:
+                with Client(address) as client:
+                    commit_alone(client, group_id, "orders", {0: 6})
+
+            done = answer("groups", "restore", group_id, "--at", moment, "--execute", "--data-dir", server.data_dir)
+
+            assert done["restored"] == {"written": 1, "deleted": 0}
