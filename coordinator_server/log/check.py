@@ -22,10 +22,11 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.log import journal
+from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.frames import ShardEnd
 from coordinator_server.log.index import marks_path, read_marks
-from coordinator_server.log.layers import layer_offsets, layer_path, layer_to_load, open_layer
+from coordinator_server.log.layers import Layer, layer_offsets, layer_path, layer_to_load, open_layer
 from coordinator_server.log.meta import IMPORTED, read_meta
 from coordinator_server.log.meta import NAME as META
 from coordinator_server.log.overlay import OverlayStorage, ReadOnlyStorage
@@ -62,8 +63,12 @@ _MEANS: Final = {
         "history is damaged there; a compacted layer stands for it: the server starts and its state is right",
         "nothing has to be done; a copy of the file brings the history back",
     ),
+    "checkpoint": (
+        "a start is slower: what is damaged is read from the layer's records",
+        "compact again",
+    ),
     "layer": (
-        "the layer is not used",
+        "the layer's records are not used; a start may still rest on its checkpoint",
         "move it away when there is an older layer or all segments, and compact again; else " + _SALVAGE,
     ),
     "record": (
@@ -252,8 +257,21 @@ class _Check:
                         self._records(shard, str(file), found.position, found)
             if offset > to_offset:
                 self._damaged(str(path / f"layer-{to_offset:020d}"), 0, f"records up to offset {offset} are in it", "layer")
+            self._checkpoint(layer)
             whole.append(to_offset)
         return whole
+
+    def _checkpoint(self, layer: Layer) -> None:
+        if not layer.manifest.checkpoint:
+            return
+        try:
+            checkpoint = Checkpoint(layer)
+            try:
+                checkpoint.verify()
+            finally:
+                checkpoint.close()
+        except DamagedLog as damage:
+            self._damaged(damage.path, damage.position, damage.why, "checkpoint")
 
     def _segments(self, shard: ShardId, directory: str, durable: ShardEnd | None, layer_to: int) -> None:
         bases = segment_bases(self.storage, directory)

@@ -149,6 +149,12 @@ class Checkpoint:
             raise DamagedLog(path, position, f"the block of group {group_id!r} does not have the checksum that the index states")
         return data
 
+    def verify(self) -> None:
+        """Read every block; DamagedLog for the first that is not what the index says, or when there is more than blocks."""
+        for group_id in self.ids():
+            self.block(group_id)
+        self.layer.verify_file(DATA)
+
     def rest(self) -> Iterator[bytes]:
         """Batches of the records that are not in blocks."""
         data = (self.layer.path / REST).read_bytes()

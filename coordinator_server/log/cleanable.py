@@ -6,12 +6,17 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from coordinator_server.log.checkpoint import INDEX
 from coordinator_server.log.layers import layer_offsets, layer_path
 
 _SHARD: Final = re.compile(r"(.+)-\d+")
 _SEGMENT: Final = re.compile(r"(\d{20})\.log")
 # Every record of it counts.
 _NOT_COMPACTED: Final = "__cluster_metadata"
+
+
+# Its layers have checkpoints. One that has none, of an older version, counts as nothing: it is worth making anew.
+_CHECKPOINTED: Final = "__consumer_offsets-"
 
 
 class Cleanable(NamedTuple):
@@ -40,7 +45,7 @@ def _of_shard(shard_dir: Path) -> Cleanable:
     for path in _files(shard_dir):
         if int(path.stem) >= stands_for:
             dirty += _size(path)
-    if layers:
+    if layers and ((layer_path(shard_dir, stands_for) / INDEX).exists() or not shard_dir.name.startswith(_CHECKPOINTED)):
         clean = sum(map(_size, _files(layer_path(shard_dir, stands_for))))
     return Cleanable(dirty, clean)
 

@@ -25,9 +25,13 @@ from protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from protocol.record_batch import HEADER_SIZE, Record, read_header, read_record
+from protocol.record_batch import HEADER_SIZE, NO_PRODUCER_ID, Record, read_header, read_record
 
 _OFFSETS: Final = (b"\0\0", b"\0\1")  # record types: legacy and present OffsetCommit
+
+
+class _OpenTransaction(Exception):
+    """A batch that belongs to one; it says at which offset."""
 
 
 def add_checkpoint(attempt: LayerAttempt) -> str:
@@ -39,6 +43,8 @@ def add_checkpoint(attempt: LayerAttempt) -> str:
         store, kept = _replayed(attempt.preview().read())
     except DecodeError as error:
         return f"a layer without a checkpoint, because a record cannot be read: {error}"
+    except _OpenTransaction as is_open:
+        return f"a layer without a checkpoint, because a transaction is open in it at offset {is_open}"
     write_checkpoint(attempt, _blocks(store), map(encode_batch, cut(kept)))
     found = Checkpoint(attempt.preview())
     names = set(found.ids())
@@ -61,6 +67,8 @@ def _replayed(batches: Iterable[bytes]) -> tuple[OffsetStore, list[Kept]]:
     rest_of: list[Kept] = []
     for batch in batches:
         header = read_header(batch)
+        if header.attributes or header.producer_id != NO_PRODUCER_ID:
+            raise _OpenTransaction(header.base_offset)
         pos, end = HEADER_SIZE, header.size
         while pos < end:
             pos, _ = plain.replay(batch, pos, end, header.base_offset, header.last_offset_delta)

@@ -22,6 +22,7 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, Summary, publish
 from coordinator_server.log.segments import segment_path
 from coordinator_server.pipeline.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
+from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.digest import Digest, digest_of
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.kafka_files import Partition, SourceBatch
@@ -91,6 +92,8 @@ def write_layer(shard: KafkaShard, directory: Path) -> None:
             raise GateClosed(
                 f"{directory.name}: {expected.count} records with digest {expected} became {found.count} with {found}. Please report this"
             )
+        # Without one where transactions are open: then a start reads the records.
+        add_checkpoint(attempt)
         pending = sum(len(transaction.records) for transaction in shard.open.values())
         tombstones = sum(record.value is None for record in shard.latest.values())
         attempt.finish(Summary(len(shard.latest) + pending, tombstones, None, str(found)), ())

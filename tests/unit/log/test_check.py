@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.check import Finding, Report, check
+from coordinator_server.log.checkpoint import DATA, INDEX, REST, Block, write_checkpoint
 from coordinator_server.log.errors import DamagedLog, LogError
+from coordinator_server.log.layers import LayerAttempt, Summary, layer_offsets, open_layer, publish
 from coordinator_server.log.salvage import Hole, salvage
 from coordinator_server.log.store import Append
-from protocol.record_batch import BatchBuilder
+from protocol.record_batch import BatchBuilder, read_header
 from tests.support.log import values
 from tests.support.log_dir import BEGINS, COUNT, IN_JOURNAL, SHARDS, expected, make, open_store, record_batch
 
@@ -109,6 +111,25 @@ def test_damage_is_told_where_it_is(data: Path, damage: Damage, found: list[tupl
 
     assert [each for each in kinds(report) if each[2] != "start"] == found
     assert all(each.means and each.action for each in report.damage)
+
+
+@pytest.mark.parametrize(("name", "position", "told"), [(DATA, 5, 4), (INDEX, 20, 0), (REST, 70, 0)])
+def test_damage_to_a_checkpoint_is_told(data: Path, name: str, position: int, told: int) -> None:
+    """Of a block, with where it begins; the layer is as good as it was."""
+    layer = open_layer(data / str(SHARDS[0]), layer_offsets(data / str(SHARDS[0]))[0])
+    batches = list(layer.read())
+    shutil.rmtree(layer.path)
+    with LayerAttempt(layer.path.parent, layer.to_offset) as attempt:
+        for each in batches:
+            attempt.append(read_header(each).base_offset, each)
+        attempt.close()
+        write_checkpoint(attempt, [Block(group, b"abcd", 1, 0, -1) for group in ("g", "h")], batches[:1])
+        publish(attempt.finish(Summary(0, 0, None, ""), ()), layer.path.parent, layer.to_offset)
+    assert check(str(data)).damage == []
+
+    flip(layer.path / name, position)
+
+    assert kinds(check(str(data))) == [(name, told, "checkpoint")]
 
 
 def test_a_damaged_frame_before_others(data: Path) -> None:
@@ -292,7 +313,7 @@ def test_salvage_needs_an_empty_place_and_an_identity(data: Path) -> None:
 
 def test_every_kind_says_what_it_means() -> None:
     """And what to do."""
-    for kind in ("meta", "journal", "segment", "history", "layer", "record", "start"):
+    for kind in ("meta", "journal", "segment", "history", "checkpoint", "layer", "record", "start"):
         finding = Finding("file", 0, "why", kind)
         assert finding.means
         assert finding.action

@@ -13,10 +13,11 @@ from structlog.testing import capture_logs
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.checkpoint import DATA, INDEX, REST
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import newest_valid_layer, publish
+from coordinator_server.log.layers import LayerAttempt, newest_valid_layer, publish
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.plan import plan_shard
 from coordinator_server.pipeline.replay import digest_of, empty_shard, replay_batches
@@ -25,7 +26,7 @@ from coordinator_server.pipeline.vectors import VectorEngine
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.loader import ShardLoader, replay_batch
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
-from protocol.record_batch import Record
+from protocol.record_batch import TRANSACTIONAL, BatchBuilder, Record
 from tests.support.group import Hard, hard_state
 from tests.support.segments import (
     START_MS,
@@ -226,3 +227,16 @@ def test_a_record_that_cannot_be_read_leaves_a_layer_without_a_checkpoint(shard_
 
     assert "cannot be read" in result.no_checkpoint
     assert not (Path(result.attempt) / INDEX).exists()
+
+
+def test_an_open_transaction_leaves_a_layer_without_a_checkpoint(shard_dir: Path) -> None:
+    """Its offsets are in nobody's state yet; a layer with such batches comes from an import."""
+    shard_dir.mkdir()
+    builder = BatchBuilder(7, START_MS, attributes=TRANSACTIONAL, producer_id=4, producer_epoch=1)
+    builder.append(offset_key("g", "t", 0), offset_value(1))
+    with LayerAttempt(shard_dir, 8) as attempt:
+        attempt.append(7, builder.finish())
+        attempt.close()
+
+        assert "open in it at offset 7" in add_checkpoint(attempt)
+        assert not attempt.checkpoint
