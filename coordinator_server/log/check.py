@@ -26,7 +26,7 @@ from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.frames import ShardEnd
 from coordinator_server.log.index import marks_path, read_marks
-from coordinator_server.log.layers import Layer, layer_offsets, layer_path, layer_to_load, open_layer
+from coordinator_server.log.layers import MANIFEST, Layer, layer_offsets, layer_path, layer_to_load, open_layer
 from coordinator_server.log.meta import IMPORTED, read_meta
 from coordinator_server.log.meta import NAME as META
 from coordinator_server.log.overlay import OverlayStorage, ReadOnlyStorage
@@ -237,6 +237,7 @@ class _Check:
                 self._note(f"{directory}/{name}", "left over from work that was not finished: whoever comes next removes it")
 
     def _layers(self, shard: ShardId, directory: str) -> list[int]:
+        """The offsets up to which whole layers stand."""
         path = Path(directory)
         whole = []
         for to_offset in layer_offsets(path):
@@ -244,22 +245,29 @@ class _Check:
                 layer = open_layer(path, to_offset)
                 layer.verify()
             except DamagedLog as damage:
+                # Retention may have been faster.
                 if layer_path(path, to_offset).exists():
                     self._damaged(damage.path, damage.position, damage.why, "layer")
                 continue
-            offset = 0
-            for file in layer.files():
-                for found in walk(self._read(str(file)), offset, has_gaps=True):
-                    if isinstance(found, Bad):
-                        self._damaged(str(file), found.position, found.why, "layer")
-                    else:
-                        offset = found.header.next_offset
-                        self._records(shard, str(file), found.position, found)
-            if offset > to_offset:
-                self._damaged(str(path / f"layer-{to_offset:020d}"), 0, f"records up to offset {offset} are in it", "layer")
-            self._checkpoint(layer)
+            self._layer(shard, layer)
             whole.append(to_offset)
         return whole
+
+    def _layer(self, shard: ShardId, layer: Layer) -> None:
+        """A layer whose files of records are as its manifest says."""
+        offset = 0
+        for file in layer.files():
+            for found in walk(self._read(str(file)), offset, has_gaps=True):
+                if isinstance(found, Bad):
+                    self._damaged(str(file), found.position, found.why, "layer")
+                else:
+                    offset = found.header.next_offset
+                    self._records(shard, str(file), found.position, found)
+        if offset > layer.to_offset:
+            self._damaged(str(layer.path), 0, f"records up to offset {offset} are in it", "layer")
+        self._checkpoint(layer)
+        for name in (MANIFEST, *(entry.name for entry in layer.manifest.checkpoint)):
+            self._read(str(layer.path / name))
 
     def _checkpoint(self, layer: Layer) -> None:
         if not layer.manifest.checkpoint:

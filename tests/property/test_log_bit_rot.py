@@ -61,7 +61,9 @@ def is_last_frame(template: Path, data: Path, path: Path) -> bool:
     return before[:last] == after[:last]
 
 
-@pytest.mark.parametrize("name", ["meta.properties", "*.journal", "[0-9]*.log", "*.marks", "manifest.json"])
+@pytest.mark.parametrize(
+    "name", ["meta.properties", "*.journal", "[0-9]*.log", "*.marks", "manifest.json", "groups.*", "rest.log"]
+)
 def test_rotten_bits_are_told_or_harmless(template: Path, tmp_path: Path, name: str, pytestconfig: pytest.Config) -> None:
     """Never a wrong answer."""
     seed = pytestconfig.getoption("--seed")
