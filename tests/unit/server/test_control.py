@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import stat
@@ -67,7 +68,10 @@ async def test_a_data_directory_too_deep_for_a_sockets_path_is_served_all_the_sa
 async def test_a_line_without_end_is_cut_off(tmp_path: Path) -> None:
     control = ControlSocket(tmp_path, {"seal": seal})
     await control.start()
-    answers = await ask(tmp_path, b"x" * (MAX_LINE_BYTES * 3))
+    answers: list[Any] = []
+    # With most of it unread, hanging up is a reset.
+    with contextlib.suppress(ConnectionError):
+        answers = await ask(tmp_path, b"x" * (MAX_LINE_BYTES * 3))
     await control.stop()
 
     assert answers == []
