@@ -23,6 +23,12 @@ from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+)
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
 from tests.support.asking import commit_alone, committed, create_topic, describe_group, topic_of
 from tests.support.client import Client, Closed
@@ -111,6 +117,7 @@ def test_a_request_at_the_wrong_loop_is_refused(trio: Server) -> None:
             "heartbeat": client.ask(HeartbeatRequest(group_id=group, member_id="m"), 4, HeartbeatResponse).error_code,
             "commit": commit_alone(client, group, "orders", {0: 1})[0],
             "describe": describe_group(client, group).error_code,
+            "delete offset": delete_offset(client, group, "orders"),
         }
         fetch = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)])
         answers["fetch"] = client.ask(fetch, 9, OffsetFetchResponse).groups[0].error_code
@@ -341,21 +348,23 @@ def test_a_loop_that_is_stuck_holds_up_an_answer_for_a_moment(pair: Server) -> N
 
 def test_without_loop_0_the_others_go_on_with_what_they_know(pair: Server) -> None:
     """Commits are taken; what cannot be known is not denied, and changes are refused at once, all with errors that clients retry."""
-    pid = pair.loop_pids()[0]
+    group, pid = group_at(1, 2), pair.loop_pids()[0]
     with Client(pair.addresses[1]) as client:
-        # Stopped, then killed: what is sent to it is not answered, and its death is found out by all at the same time.
-        os.kill(pid, signal.SIGSTOP)
-        assert commit_alone(client, group_at(1, 2), "orders", {0: 1}) == {0: ErrorCode.NONE}
-        with Client(pair.addresses[1]) as waiting:
-            request = MetadataRequest(topics=[MetadataRequestTopic(name="new")])
-            waiting.send(request, 12)
-            time.sleep(0.2)
+        # Nobody starts it again until the supervisor goes on.
+        pair.send_signal(signal.SIGSTOP)
+        try:
             os.kill(pid, signal.SIGKILL)
-            answer = waiting.receive()
-            assert isinstance(answer, MetadataResponse)
-            assert answer.topics[0].error_code in (ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NONE)
-        eventually(lambda: create_topic(client, "newer", 1).error_code == ErrorCode.NONE)
-        eventually(lambda: topic_of(client, "new").error_code == ErrorCode.NONE)
+            eventually(lambda: create_topic(client, "absent", 1).error_code == ErrorCode.NOT_CONTROLLER)
+            assert commit_alone(client, group, "orders", {0: 1}) == {0: ErrorCode.NONE}
+            assert commit_alone(client, group, "absent", {0: 1}) == {0: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
+            assert delete_offset(client, group, "absent") == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+            assert topic_of(client, "orders").error_code == ErrorCode.NONE
+            seen = [topic_of(client, "absent", is_created=each).error_code for each in (False, True)]
+            assert seen == [ErrorCode.LEADER_NOT_AVAILABLE] * 2
+        finally:
+            pair.send_signal(signal.SIGCONT)
+        eventually(lambda: topic_of(client, "absent").error_code == ErrorCode.NONE)
+        assert commit_alone(client, group, "absent", {0: 1}) == {0: ErrorCode.NONE}
 
 
 def test_sigterm_ends_all_loops_in_good_order(pair: Server) -> None:
@@ -460,6 +469,12 @@ def test_a_loop_whose_disk_fails_ends_the_server(doomed: Server) -> None:
     assert not [pid for pid in pids if is_alive(pid)]
     assert '"event": "log-failed", "loop": 1' in doomed.log()
     assert doomed.log().count('"event": "loop-started"') == 2
+
+
+def delete_offset(client: Client, group_id: str, topic: str) -> int:
+    """OffsetDelete of partition 0; the error of the whole."""
+    wanted = [OffsetDeleteRequestTopic(name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=0)])]
+    return client.ask(OffsetDeleteRequest(group_id=group_id, topics=wanted), 0, OffsetDeleteResponse).error_code
 
 
 def is_alive(pid: int) -> bool:

@@ -86,6 +86,8 @@ def _take_unknown(node: Node, request: OffsetDeleteRequest) -> list[OffsetDelete
     refused = []
     for asked in request.topics:
         topic = node.topic(asked.name)
+        if topic is None:
+            node.check_current()
         count = topic.partitions if topic is not None else 0
         unknown = [one.partition_index for one in asked.partitions if not 0 <= one.partition_index < count]
         if unknown or topic is None:

@@ -82,7 +82,7 @@ def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRe
     by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
     refused = []
     for asked in request.topics:
-        topic = node.topic_by_id(asked.topic_id) if by_id else node.topic(asked.name)
+        topic = node.catalog.topic_by_id(asked.topic_id) if by_id else node.catalog.topic(asked.name)
         if topic is None:
             node.check_current()
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
