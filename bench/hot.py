@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import cProfile
+import gc
 import json
 import logging
 import pstats
@@ -165,6 +166,10 @@ async def run(options: argparse.Namespace) -> dict[str, list[float]]:
         await daemon.start("127.0.0.1", 0)
         clients = [Client(daemon) for _ in range(connections)]
         members = [await client.join(f"load-{number}") for number, client in enumerate(clients)]
+        # As `serve` has it.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 100)
         bench = Bench(clients, members, window)
         for operation in options.only:
             await bench.measure(operation, options.seconds / 5)

@@ -23,7 +23,7 @@ from protocol.frames import FrameSplitter
 
 if TYPE_CHECKING:
     from coordinator_server.machine.shard import RequestContext
-    from coordinator_server.server.dispatch import Api
+    from coordinator_server.server.dispatch import Api, Introduction
 
 log = structlog.get_logger(__name__)
 
@@ -92,8 +92,8 @@ class Connection(asyncio.Protocol):
         self.peer_host = ""
         self.peer_port = 0
         self.local_address: tuple[str, int] = ("", 0)
-        # Who asks, by the API and version in the first bytes of a frame.
-        self.contexts: dict[bytes, RequestContext] = {}
+        # The last header of each API and version, which are the first bytes of a frame.
+        self.introduced: dict[bytes, Introduction] = {}
         self._dispatch = dispatch
         self._write_later = write_later
         self._when_closed = when_closed

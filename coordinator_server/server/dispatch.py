@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from struct import Struct as Layout
 from typing import Any, Protocol
 
 import structlog
@@ -23,6 +24,9 @@ from protocol.messages.api_versions import ApiVersionsRequest
 log = structlog.get_logger(__name__)
 
 API_VERSIONS_KEY = 18
+# A request header is API key and version, two bytes each, the correlation id, and what the client says of itself.
+_CORRELATION_ID = Layout(">i")
+_AFTER_CORRELATION_ID = 8
 
 
 class Handle(Protocol):
@@ -68,6 +72,16 @@ class Api(Struct, frozen=True):
         )
 
 
+class Introduction(Struct, frozen=True, gc=False):
+    """What a request header says. ``rest`` is its bytes behind the correlation id, ``position`` where the request begins."""
+
+    rest: bytes
+    position: int
+    api: Api
+    context: RequestContext
+    decode: Callable[[bytes, int], tuple[Any, int]]
+
+
 class LoggedReply(PendingReply):
     """At debug level: one line for each request, when it is answered."""
 
@@ -102,38 +116,45 @@ class Dispatcher:
 
     def __call__(self, connection: Connection, frame: bytes, /) -> None:
         """Decode one request and run it."""
-        header, position = decode_request_header(frame)
-        version = header.request_api_version
-        api = self._apis.get(header.request_api_key)
-        if api is None:
-            raise UnservedRequest(f"API key {header.request_api_key} is not served")
-        client_id = header.client_id or ""
-        if not api.min_version <= version <= api.max_version:
-            if api.key == API_VERSIONS_KEY:
-                self._answer_unknown_version(connection, api, client_id, header.correlation_id)
+        known = connection.introduced.get(frame[:4])
+        if known is None or not frame.startswith(known.rest, _AFTER_CORRELATION_ID):
+            known = self._introduce(connection, frame)
+            if known is None:
                 return
-            raise UnservedRequest(f"{api.name} v{version} is not served, only v{api.min_version} to v{api.max_version}")
-        context = connection.contexts.get(frame[:4])
-        if context is None or context.client_id != client_id:
-            context = self._introduce(connection, frame[:4], client_id, api.key, version)
-        request, _ = api.decode[version](frame, position)
-        reply = self._reply(connection, api, context, header.correlation_id, request)
+        api, context = known.api, known.context
+        correlation_id: int = _CORRELATION_ID.unpack_from(frame, 4)[0]
+        request, _ = known.decode(frame, known.position)
+        reply = self._reply(connection, api, context, correlation_id, request)
         connection.expect(reply)
         try:
             api.handle(context, request, reply)
         except CoordinatorError as refused:
             reply.fail(refused.error, refused.message)
         except Exception:
-            log.exception("request-failed", api=api.name, version=version)
+            log.exception("request-failed", api=api.name, version=context.api_version)
             if not reply.is_answered:
                 reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
 
-    def _introduce(self, connection: Connection, kind: bytes, client_id: str, api_key: int, version: int) -> RequestContext:
-        """The context of a connection's requests of one API version: made once, unless the client changes its name."""
-        origin = request_origin(api_key, version, client_id, connection.peer_host) if self._has_provenance else None
-        context = RequestContext(client_id, connection.peer_host, api_key, version, origin=origin)
-        connection.contexts[kind] = context
-        return context
+    def _introduce(self, connection: Connection, frame: bytes) -> Introduction | None:
+        """Read a header: it holds for all requests of one API version on a connection that say the same of their client.
+
+        None: answered already. Raises UnservedRequest.
+        """
+        header, position = decode_request_header(frame)
+        version, client_id = header.request_api_version, header.client_id or ""
+        api = self._apis.get(header.request_api_key)
+        if api is None:
+            raise UnservedRequest(f"API key {header.request_api_key} is not served")
+        if not api.min_version <= version <= api.max_version:
+            if api.key == API_VERSIONS_KEY:
+                self._answer_unknown_version(connection, api, client_id, header.correlation_id)
+                return None
+            raise UnservedRequest(f"{api.name} v{version} is not served, only v{api.min_version} to v{api.max_version}")
+        origin = request_origin(api.key, version, client_id, connection.peer_host) if self._has_provenance else None
+        context = RequestContext(client_id, connection.peer_host, api.key, version, origin=origin)
+        known = Introduction(frame[_AFTER_CORRELATION_ID:position], position, api, context, api.decode[version])
+        connection.introduced[frame[:4]] = known
+        return known
 
     def _answer_unknown_version(self, connection: Connection, api: Api, client_id: str, correlation_id: int) -> None:
         """A newer client learns from the answer, in version 0, what to use instead (KIP-511)."""

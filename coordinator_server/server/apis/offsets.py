@@ -53,7 +53,7 @@ FETCH_ERRORS = {
 def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply) -> None:
     """Partitions that do not exist are refused here; the rest goes to the group's shard."""
     refused = _refuse_unknown(node, context, request)
-    if not any(topic.partitions for topic in request.topics):
+    if not any([topic.partitions for topic in request.topics]):  # noqa: C419 - quicker than a generator
         reply.complete(OffsetCommitResponse(topics=refused))
         return
     if not refused:
