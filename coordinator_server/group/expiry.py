@@ -108,6 +108,10 @@ class OffsetExpiry:
             looked_at += 1
             if self._earliest_ms.get(group_id, 0) > now_ms:
                 continue
+            bound_ms = self._bound(group_id)
+            if bound_ms > now_ms:
+                self._earliest_ms[group_id] = bound_ms
+                continue
             expired, size, is_done = self._expired(group_id, now_ms, RECORDS_PER_STEP - len(records))
             records += expired
             looked_at += size
@@ -116,6 +120,18 @@ class OffsetExpiry:
                 break
         self._schedule(NEXT_STEP_MS if left else groups.config.offsets_retention_check_interval_ms)
         return CoordinatorResult(None, records, reasons=[Reason(Why.OFFSETS_EXPIRED)])
+
+    def _bound(self, group_id: str) -> int:
+        """Before when no offset of a simple group expires that rests in a checkpoint, whose index says so; 0 where that is not known."""
+        groups = self._groups
+        if group_id in groups.stored or group_id in groups.pending or groups.living(group_id) is not None:
+            return 0
+        bounds = groups.offsets.resting_bounds(group_id)
+        if bounds is None:
+            return 0
+        oldest_commit_ms, least_expire_ms = bounds
+        by_age_ms = oldest_commit_ms + groups.config.offsets_retention_minutes * 60_000
+        return by_age_ms if least_expire_ms == NO_EXPIRY else min(by_age_ms, least_expire_ms)
 
     def _expired(self, group_id: str, now_ms: int, limit: int) -> tuple[list[CoordinatorRecord], int, bool]:
         """Tombstones for what has expired of a group, at most ``limit`` of them; how much was looked at, and whether that was all."""

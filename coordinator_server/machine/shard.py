@@ -107,6 +107,9 @@ class StateBelow(Protocol):
     def __iter__(self) -> Iterator[str]:
         """All keys, in no particular order."""
 
+    def bounds(self, key: str, /) -> tuple[int, int]:
+        """Two timestamps that were written down beside the block of a key, and can be had without reading it."""
+
     def block(self, key: str, /) -> bytes | None:
         """What is written down of a key that is there; None when it cannot be read any more."""
 

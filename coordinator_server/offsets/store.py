@@ -159,6 +159,13 @@ class OffsetStore:
 
     # Groups of the checkpoint.
 
+    def resting_bounds(self, group_id: str) -> tuple[int, int] | None:
+        """Of a group that rests and has no newer commits: its oldest commit timestamp, and its least expire timestamp (or NO_TIMESTAMP)."""
+        below = self._below
+        if below is None or group_id in self._over or not self._is_resting(group_id):
+            return None
+        return below.bounds(group_id)
+
     def _is_resting(self, group_id: str) -> bool:
         below = self._below
         return below is not None and group_id not in self._entered and group_id in below

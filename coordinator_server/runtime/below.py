@@ -30,6 +30,10 @@ class CheckpointBelow:
     def __iter__(self) -> Iterator[str]:
         return self._checkpoint.ids()
 
+    def bounds(self, key: str, /) -> tuple[int, int]:
+        """Oldest commit timestamp, least expire timestamp."""
+        return self._checkpoint.summary(key)[1:]
+
     def block(self, key: str, /) -> bytes | None:
         """What is written down of a key that is there; None when it is damaged."""
         try:

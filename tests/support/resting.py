@@ -14,15 +14,16 @@ Records = list[tuple[int, OffsetCommitKey, OffsetCommitValue | None]]
 
 
 class Below:
-    """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged."""
+    """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged. ``read`` says which were asked for."""
 
     def __init__(self, records: Records, damaged: set[str]) -> None:
         whole = OffsetStore(SnapshotRegistry())
         for offset, key, value in records:
             whole.replay(offset, key, value)
-        self._blocks = {group_id: rest(offsets.items()).block for group_id, offsets in whole.by_group.items()}
+        self._blocks = {group_id: rest(offsets.items()) for group_id, offsets in whole.by_group.items()}
         self._records = records
         self._damaged = damaged
+        self.read: list[str] = []
 
     def __contains__(self, key: str, /) -> bool:
         return key in self._blocks
@@ -31,7 +32,12 @@ class Below:
         return iter(self._blocks)
 
     def block(self, key: str, /) -> bytes | None:
-        return None if key in self._damaged else self._blocks[key]
+        self.read.append(key)
+        return None if key in self._damaged else self._blocks[key].block
+
+    def bounds(self, key: str, /) -> tuple[int, int]:
+        found = self._blocks[key]
+        return found.oldest_commit_ms, found.least_expire_ms
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
         return ((offset, CoordinatorRecord(key, value)) for offset, key, value in self._records)

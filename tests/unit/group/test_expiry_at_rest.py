@@ -1,0 +1,58 @@
+"""Offsets expire in groups that rest in a checkpoint, too, and are not read before they can."""
+
+from __future__ import annotations
+
+from coordinator_server.config import Config
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
+from tests.support.group import GroupLog
+from tests.support.resting import Below, Records
+
+HOUR_MS = 3_600_000
+CHECK_MS = 600_000
+
+
+def resting(log: GroupLog, records: Records) -> Below:
+    """A shard that rests on what the records come to, just loaded."""
+    below = Below(records, set())
+    log.shard = log.build(log.registry)
+    assert log.shard.rest_on(below)
+    log.shard.on_loaded()
+    return below
+
+
+def commit(group: str, age_ms: int, log: GroupLog, expire_ms: int = -1) -> tuple[OffsetCommitKey, OffsetCommitValue]:
+    now_ms = log.clock.wall_ms()
+    expire_ms = expire_ms if expire_ms == -1 else now_ms + expire_ms
+    return OffsetCommitKey(group, "t", 0), OffsetCommitValue(7, -1, "", now_ms - age_ms, expire_ms)
+
+
+def test_a_group_is_read_when_its_first_offset_may_expire() -> None:
+    """By age, or by an expiry of its own; when it is due, it goes."""
+    log = GroupLog(Config(offsets_retention_minutes=120))
+    rows = [commit("young", 0, log), commit("old", HOUR_MS, log), commit("own", 0, log, HOUR_MS // 2)]
+    below = resting(log, [(offset, key, value) for offset, (key, value) in enumerate(rows)])
+
+    log.advance(2 * CHECK_MS)
+    assert below.read == []
+    log.advance(HOUR_MS // 2)
+    assert set(below.read) == {"own"}
+    assert set(log.hard_state()) == {"young", "old"}
+    log.advance(HOUR_MS)
+    assert set(log.hard_state()) == {"young"}
+    log.advance(HOUR_MS)
+    assert log.hard_state() == {}
+
+
+def test_what_the_index_says_is_not_all_of_a_group_that_has_more() -> None:
+    """A newer commit with an early expiry of its own; a group that became empty long ago."""
+    log = GroupLog(Config(offsets_retention_minutes=120))
+    rows = [commit("over", 0, log), commit("empty", 0, log)]
+    resting(log, [(offset, key, value) for offset, (key, value) in enumerate(rows)])
+    key, value = commit("over", 0, log, 1000)
+    log.shard.groups.offsets.replay(8, key, value)
+    metadata = GroupMetadataValue("consumer", 3, None, None, log.clock.wall_ms() - 3 * HOUR_MS, [])
+    log.shard.groups.replay(9, GroupMetadataKey("empty"), metadata)
+
+    log.advance(CHECK_MS)
+
+    assert log.hard_state() == {}
