@@ -72,6 +72,8 @@ def _as_text(report: Report) -> Iterator[str]:
 def _saved(out: Path, saved: Salvaged) -> Iterator[str]:
     for hole in saved.holes:
         yield f"missing: {hole.shard}, offsets {hole.begin} to {hole.end - 1}"
+    for frame in saved.lost_frames:
+        yield f"missing: what was in the journal from {frame}"
     for path, position in saved.mended:
         yield f"mended: {path} at byte {position}: only the offset or the magic of the batch was damaged"
     missing = sum(hole.end - hole.begin for hole in saved.holes)

@@ -195,12 +195,19 @@ class FrameReader:
             found = block.find(needle)
             while found >= 0:
                 position = block_start + found
-                frame = self._frame_at(position) if position % SECTOR == 0 else None
+                frame = self._later_frame(position) if position % SECTOR == 0 else None
                 if frame is not None and frame[0] >= sequence:
-                    why = f"frame {sequence} is damaged, and frame {frame[0]} at byte {position} is whole"
+                    why = f"frame {sequence} is damaged, and frame {frame[0]} at byte {position} was written after it"
                     raise DamagedLog(self.path, self.position, why)
                 found = block.find(needle, found + 1)
             block_start += len(block)
+
+    def _later_frame(self, position: int) -> tuple[int, bytes] | None:
+        """A whole frame, or one with a rotten bit: either was written after the ones before it were durable."""
+        header = self._bytes(position, FRAME_BYTES)
+        return self._frame_at(position) or (
+            self._mended(position, _FRAME.unpack_from(header, len(_FRAME_MAGIC))[1]) if len(header) == FRAME_BYTES else None
+        )
 
     def _bytes(self, position: int, size: int) -> bytes:
         start = position - self._window_start

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -54,6 +54,7 @@ class Salvaged(Struct):
     bytes: int = 0
     holes: list[Hole] = []
     mended: list[tuple[str, int]] = []
+    lost_frames: list[str] = []  # of the journal: where, and why; which offsets were in them is not known
 
 
 class _Piece(NamedTuple):
@@ -79,7 +80,7 @@ def salvage(data_dir: str, out: str) -> Salvaged:
     storage = ReadOnlyStorage()
     meta = read_meta(storage, data_dir)
     report = Salvaged()
-    ends, journaled = _journals(storage, data_dir)
+    ends, journaled = _journals(storage, data_dir, report)
     target = LocalStorage()
     target.make_dir(out)
     for shard in sorted({*shards_of(storage, data_dir), *journaled}):
@@ -106,7 +107,9 @@ def _fill(written: _Target, shard: ShardId, upto: int, report: Salvaged | None =
         written.append(end, empty_batch(written.end, end - written.end))
 
 
-def _journals(storage: Storage, data_dir: str) -> tuple[dict[ShardId, ShardEnd], dict[ShardId, dict[int, _Piece]]]:
+def _journals(
+    storage: Storage, data_dir: str, report: Salvaged
+) -> tuple[dict[ShardId, ShardEnd], dict[ShardId, dict[int, _Piece]]]:
     """How far the heads say that each shard is durable, and by offset the newest batch that there is in any whole frame."""
     ends: dict[ShardId, ShardEnd] = {}
     found: list[tuple[int, int, Entry]] = []
@@ -119,8 +122,10 @@ def _journals(storage: Storage, data_dir: str) -> tuple[dict[ShardId, ShardEnd],
         for name in storage.list(directory):
             frames = loose_frames(read_file(storage, f"{directory}/{name}"))
             found += [(frame.generation, frame.sequence, entry) for frame in frames for entry in decode_entries(frame.content)]
-        with suppress(DamagedLog):
+        try:
             found += [(newest, 0, entry) for entry in read_journal(storage, directory).entries]
+        except DamagedLog as damage:
+            report.lost_frames.append(str(damage))
     batches: dict[ShardId, dict[int, _Piece]] = {}
     for _, _, entry in sorted(found, key=lambda each: each[:2]):
         for batch in walk(entry.data, entry.offset):

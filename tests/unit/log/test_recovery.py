@@ -99,6 +99,21 @@ def test_a_damaged_frame_before_others_refuses_to_start() -> None:
     assert (caught.value.path, caught.value.position) == (path, second)
 
 
+def test_damage_to_the_last_two_frames_refuses_to_start() -> None:
+    """One that was written after another says that the other was durable, also when a bit of it has rotted."""
+    disk = killed(3)
+    path = active_journal(disk)
+    content = bytearray(disk.content(path))
+    _, second, third = frames_of(bytes(content))
+    for position in (second + 50, second + 60, third + 50):
+        content[position] ^= 4
+    disk.put(path, bytes(content))
+
+    with pytest.raises(DamagedLog) as caught:
+        OpenLog(disk)
+    assert (caught.value.path, caught.value.position) == (path, second)
+
+
 def test_a_damaged_frame_whose_batches_are_in_the_segment_is_harmless() -> None:
     """Only durable batches get into segments: whole ones that continue the log are kept."""
     disk = killed(3, write_out=True)
