@@ -93,7 +93,8 @@ class OffsetExpiry:
         return sorted((each for each in due if each.at_ms != _NEVER), key=lambda each: each.at_ms)
 
     def _schedule(self, delay_ms: int) -> None:
-        self._groups.timer.schedule(TIMER_KEY, delay_ms, self._step)
+        interval_ms = self._groups.config.offsets_retention_check_interval_ms
+        self._groups.timer.schedule(TIMER_KEY, delay_ms, self._step, retry_ms=interval_ms)
 
     def _step(self) -> CoordinatorResult[Any]:
         """Go on with the pass, or begin one."""
