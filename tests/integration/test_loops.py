@@ -9,13 +9,13 @@ import socket
 import subprocess
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.server.supervision import DELAYS_S
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
@@ -421,22 +421,22 @@ def test_a_port_in_the_way_is_named(tmp_path: Path) -> None:
 
 def test_a_loop_that_keeps_dying_ends_the_server(doomed: Server) -> None:
     """After so many deaths within a minute nobody believes in the next start: exit code 1, and all are gone."""
-    starts: defaultdict[int, int] = defaultdict(int)
+    killed: set[int] = set()
 
     def kill_again() -> bool:
         try:
             each = doomed.control(op="loops")["loops"][1]
         except (OSError, ValueError):
             return True
-        if each["stage"] == "serving" and each["starts"] not in starts:
-            starts[each["starts"]] = each["pid"]
+        if each["pid"] not in killed:
+            killed.add(each["pid"])
             os.kill(each["pid"], signal.SIGKILL)
         return False
 
     eventually(kill_again, within_s=60)
 
     assert doomed.wait() == 1
-    assert len(starts) == 6
+    assert len(killed) == len(DELAYS_S) + 1
     assert '"action": "the server ends"' in doomed.log()
 
 
