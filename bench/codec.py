@@ -1,6 +1,6 @@
 """Messages per second of this codec beside kio (native extension on) and kafka-python, in one run.
 
-    python -m bench.codec [--rounds 15] [--milliseconds 8] [--only OffsetCommit]
+    python -m bench.codec [--rounds 15] [--milliseconds 8] [--only OffsetCommit] [--json figures.json]
 
 The libraries take turns, round by round, on the same bytes. A ratio is how many times faster ours is: the median over the rounds of
 theirs / ours, so that what the machine does meanwhile hits both. Figures are for comparing within one run; nothing asserts on them.
@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import math
 import statistics
 import sys
 import time
 from itertools import repeat
+from pathlib import Path
 from typing import NamedTuple
 
 from bench.codec_cases import KAFKA_PYTHON, KIO, OURS, Case, Step, cases
+from protocol.wire import COMPILED
 
 OTHERS = (KIO, KAFKA_PYTHON)
 
@@ -37,10 +40,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--milliseconds", type=float, default=8.0, help="how long one library runs in one round")
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument(
+        "--json", type=Path, help="every round of every case, in nanoseconds per message, for your own statistics"
+    )
     options = parser.parse_args()
     rows = [_measure(case, options.rounds, options.milliseconds) for case in cases() if options.only in case.name]
+    print(f"ours is {'compiled by mypyc' if COMPILED else 'interpreted Python'}")
     print(f"Python {sys.version.split()[0]}, medians of {options.rounds} rounds, microseconds per message\n")
     _print(rows)
+    if options.json:
+        cases_run = [{"message": row.case.name, "direction": row.case.direction, "nanoseconds": row.runs} for row in rows]
+        options.json.write_text(json.dumps({"compiled": COMPILED, "cases": cases_run}))
 
 
 def _measure(case: Case, rounds: int, milliseconds: float) -> Row:

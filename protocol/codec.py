@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from protocol.errors import DecodeError, Malformed
+from protocol.errors import Malformed
 from protocol.fields import Message
 
 M = TypeVar("M", bound=Message)
@@ -56,15 +56,8 @@ def encoders(message: type[M]) -> dict[int, Encoder[M]]:
 
 
 def decode(message: type[M], version: int, data: bytes, *, allow_leftover: bool = False) -> M:
-    """The message that ``data`` is; bytes behind it are refused unless ``allow_leftover``. A refusal names its field, however long that takes."""
-    try:
-        value, pos = decoder(message, version)(data, 0)
-    except DecodeError as error:
-        if error.path is not None:
-            raise
-        from protocol.explain import explain
-
-        raise explain(message, version, data, 0) or error from None
+    """The message that ``data`` is; bytes behind it are refused unless ``allow_leftover``."""
+    value, pos = decoder(message, version)(data, 0)
     if pos != len(data) and not allow_leftover:
         reason = f"{len(data) - pos} bytes are left over"
         raise Malformed(reason, message=message.__name__, version=version, position=pos)

@@ -1,7 +1,8 @@
 """Says what is wrong with bytes that a decoder has refused: which field, and where.
 
 Generated decoders keep no account of where they are, so that good bytes cost nothing. When one fails, the same bytes are walked once more
-by the declaration, slowly and without making values, up to the first thing that is wrong.
+by the declaration, without making values, up to the first thing that is wrong: slowly, but for the elements of arrays, which are stepped over
+as quickly as they are read until the one that is wrong. A refusal so costs a few times what an acceptance of as many bytes would.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from functools import cache
 from protocol.errors import DecodeError, Malformed, Truncated
 from protocol.fields import Item, Message, Primitive
 from protocol.schema import FieldSpec, fields_of
+from protocol.skipper import check_text, elements_skipper
 from protocol.wire import MAX_STRING, read_uvarint
 
+_FEW = 4
 SIZES = {
     Primitive.BOOL: 1,
     Primitive.INT8: 1,
@@ -45,7 +48,7 @@ class _Wrong(Exception):
 
 
 @cache
-def _fields(struct: type[Message | Item], version: int) -> tuple[list[FieldSpec], dict[int, FieldSpec]]:
+def fields_at(struct: type[Message | Item], version: int) -> tuple[list[FieldSpec], dict[int, FieldSpec]]:
     """The fields in a row, and the tagged ones by tag, at a version."""
     present = [field for field in fields_of(struct) if version in field.versions]
     tagged = {field.tag: field for field in present if version in field.tagged and field.tag is not None}
@@ -67,7 +70,7 @@ class _Walk:
         return ".".join(self._steps).replace(".[", "[")
 
     def struct(self, struct: type[Message | Item]) -> None:
-        row, tagged = _fields(struct, self._version)
+        row, tagged = fields_at(struct, self._version)
         for field in row:
             self._steps.append(field.name)
             self._field(field, is_tagged=False)
@@ -113,13 +116,21 @@ class _Walk:
             self._skip(count * SIZES[field.type])
             return
         self._steps.append("")
-        for index in range(count):
+        for index in range(self._step_over(field, count), count):
             self._steps[-1] = f"[{index}]"
             if isinstance(field.type, Primitive):
                 self._primitive(field, field.type, nullable=False)
             else:
                 self.struct(field.type)
         self._steps.pop()
+
+    def _step_over(self, field: FieldSpec, count: int) -> int:
+        """Step over the elements that have nothing wrong, the quick way; how many they are."""
+        if count < _FEW:
+            return 0
+        skip = elements_skipper(field.type, self._version, self._flexible, self._is_compact(field))
+        index, self._pos = skip(self._buf, self._pos, count)
+        return index
 
     def _primitive(self, field: FieldSpec, kind: Primitive, nullable: bool) -> None:
         if kind in SIZES:
@@ -135,18 +146,20 @@ class _Walk:
         self._pos += size
         if kind is Primitive.STRING:
             try:
-                self._buf[content : self._pos].decode()
+                check_text(self._buf, content, size)
             except UnicodeDecodeError as error:
-                raise _Wrong(Malformed, "a string is not UTF-8", content + error.start) from None
+                raise _Wrong(Malformed, "a string is not UTF-8", error.start) from None
 
     def _size(self, field: FieldSpec, wide: int, nullable: bool) -> int:
         """A size or count, 0 for null where that is allowed."""
         at = self._pos
-        is_compact = self._flexible and (field.flexible is None or self._version in field.flexible)
-        size = self._uvarint() - 1 if is_compact else self._signed(wide)
+        size = self._uvarint() - 1 if self._is_compact(field) else self._signed(wide)
         if size < 0 and not nullable:
             raise _Wrong(Malformed, "null is not allowed", at)
         return max(size, 0)
+
+    def _is_compact(self, field: FieldSpec) -> bool:
+        return self._flexible and (field.flexible is None or self._version in field.flexible)
 
     def _uvarint(self) -> int:
         at = self._pos

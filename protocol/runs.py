@@ -53,6 +53,7 @@ class Layout:
     def __init__(self, shape: Shape, sizes: tuple[int, ...]) -> None:
         rows, numbers, at = ">", ">", 0
         absent: list[str | bytes | None] = []
+        self.start = 0
         self.columns: list[tuple[int, bytes]] = []
         """The bytes that make an element one of these, by their places in it."""
         for field, size in zip(shape.fields, sizes, strict=True):

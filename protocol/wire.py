@@ -13,14 +13,14 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
-from protocol.errors import DecodeError, EncodeError, Malformed, Truncated
+from protocol.errors import DecodeError, EncodeError
 from protocol.fields import Message
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_STRING: Final = 0x7FFF
-MAX_EXPLAINED: Final = 0x10000
-"""Of more bytes than these, an error tells what the decoder knows: a second, slow pass over them is a gift to who sends rubbish."""
+UNLIMITED: Final = 1 << 60
+"""The room of a message that is known to be right."""
 
 
 class BadField(ValueError):
@@ -30,15 +30,6 @@ class BadField(ValueError):
         super().__init__(path, reason)
         self.path = path
         self.reason = reason
-
-
-class ShortField(ValueError):
-    """A field says that it is longer than what is left."""
-
-    def __init__(self, path: str, count: int) -> None:
-        super().__init__(path, count)
-        self.path = path
-        self.count = count
 
 
 def at_version(function: F, version: int) -> F:
@@ -61,22 +52,28 @@ ENCODE_ERRORS: Final = (struct.error, TypeError, AttributeError, ValueError)
 
 def decode_failure(error: Exception, message: type[Message], version: int, buf: bytes, start: int, pos: int) -> DecodeError:
     """What the failure of a decoder means for the caller. The message began at ``start``, the decoder's last read at ``pos``."""
-    if len(buf) - start <= MAX_EXPLAINED:
-        from protocol.explain import explain
+    from protocol.explain import explain
 
-        explained = explain(message, version, buf, start)
-        if explained is not None:
-            return explained
-    position, name = min(pos, len(buf)), message.__name__
-    if isinstance(error, BadField):
-        return Malformed(error.reason, message=name, version=version, path=error.path, position=position)
-    if isinstance(error, ShortField):
-        reason = f"{error.count} entries or bytes cannot be in the {len(buf) - position} that are left"
-        return Truncated(reason, message=name, version=version, path=error.path, position=position)
-    if isinstance(error, ValueError) and pos <= len(buf):
-        reason = "a string is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        return Malformed(reason, message=name, version=version, position=position)
-    return Truncated("the bytes end too early", message=name, version=version, position=position)
+    explained = explain(message, version, buf, start)
+    if explained is not None:
+        return explained
+    raise AssertionError(f"{message.__name__} v{version} was refused at byte {pos} for nothing") from error
+
+
+def verify(message: type[Message], version: int, buf: bytes, start: int, least: int) -> int:
+    """Look at the message once before more is made of it; the room that it has when nothing is wrong, its DecodeError otherwise.
+
+    ``least`` is where it ends at the earliest.
+    """
+    try:
+        if least > len(buf):
+            raise IndexError
+        from protocol.skipper import struct_skipper
+
+        struct_skipper(message, version, version in message.kafka.flexible)(buf, start)
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, message, version, buf, start, start) from None
+    return UNLIMITED
 
 
 def encode_failure(error: Exception, message: str, version: int) -> EncodeError:

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from typing import Final
 
 from protocol.fields import Item, Message, Primitive
+from protocol.generate import costs
+from protocol.generate.costs import ROOM, any_arrays
 from protocol.generate.rows import Row, RowShape, row_of, shape_of
 from protocol.generate.source import FORMATS, PYTHON_TYPES, SIZES, Layouts, Source, join, literal, local, python_type, size_of
 from protocol.schema import FieldSpec, fields_of
@@ -31,6 +33,8 @@ class DecoderWriter:
         self._run: list[tuple[str, str]] = []
 
     def body(self) -> list[str]:
+        if any_arrays(self._message, self._version):
+            self._source.line(f"room = {ROOM - costs.of_struct(self._message, self._version)} - 2 * len(buf)")
         expression = self._struct(self._message, "")
         may_end_behind = not self._run and not self._flexible  # a slice was last: it does not fail behind the end
         self._flush()
@@ -182,7 +186,7 @@ class DecoderWriter:
         self._source.line("n, pos = read_uvarint(buf, pos)")
         self._source.line(f"{end} = pos + n")
         with self._source.block(f"if {end} > len(buf)"):
-            self._source.line(f'raise ShortField("{join(prefix, "tagged fields")}", n)')
+            self._source.line("raise IndexError")
         word = "if"
         for field in known:
             path = join(prefix, field.name)
@@ -205,23 +209,21 @@ class DecoderWriter:
         if self._version not in field.tagged:
             self._source.line(f"{local(path)}: {python_type(field)}")
         if self._version not in field.nullable:
-            self._check_count(field, path, nullable=False)
-            self._elements(field, path)
+            self._refuse_null("n < 0", path)
+            self._counted(field, path)
             return
         with self._source.block("if n < 0"):
             self._source.line(f"{local(path)} = None")
         with self._source.block("else"):
-            self._check_count(field, path, nullable=True)
-            self._elements(field, path)
+            self._counted(field, path)
 
-    def _check_count(self, field: FieldSpec, path: str, nullable: bool) -> None:
-        """Refuse more elements than can be in what is left, before memory is taken for them."""
-        smallest = max(1, self._smallest_element(field))
-        count = "n" if smallest == 1 else f"n * {smallest}"
-        with self._source.block(f"if {count} > len(buf) - pos" if nullable else f"if not 0 <= {count} <= len(buf) - pos"):
-            if not nullable:
-                self._refuse_null("n < 0", path)
-            self._source.line(f'raise ShortField("{path}", n)')
+    def _counted(self, field: FieldSpec, path: str) -> None:
+        """Read ``n`` elements. Before more is made than a refused frame may cost, the whole message is looked at."""
+        net = costs.of_element(field, self._version) - 4 * self._smallest_element(field)
+        self._source.line(f"room -= n * {max(net, 1)}")
+        with self._source.block("if room < 0"):
+            self._source.line(f"room = verify({self._message.__name__}, version, buf, start, pos + n)")
+        self._elements(field, path)
 
     def _elements(self, field: FieldSpec, path: str) -> None:
         if isinstance(field.type, Primitive):

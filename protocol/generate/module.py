@@ -17,7 +17,6 @@ _WIRE_NAMES: Final = (
     "DECODE_ERRORS",
     "ENCODE_ERRORS",
     "BadField",
-    "ShortField",
     "at_version",
     "decode_failure",
     "encode_failure",
@@ -25,6 +24,7 @@ _WIRE_NAMES: Final = (
     "read_string_size",
     "read_uvarint",
     "skip_tags",
+    "verify",
     "write_string_size",
     "write_uvarint",
 )

@@ -43,6 +43,7 @@ class RowShape(Struct, frozen=True):
     names: tuple[str, ...]
     numbers: tuple[str, ...]
     sized: tuple[FieldSpec, ...]
+    strings: frozenset[str]
     has_numbers: bool
     definition: str
 
@@ -74,14 +75,16 @@ def row_of(struct: type[Item], version: int, is_flexible: bool) -> Row | None:
     return Row(formats, size, names, string, string_at, is_flexible)
 
 
-def shape_of(struct: type[Item], version: int, is_flexible: bool, is_compact: Callable[[FieldSpec], bool]) -> RowShape | None:
-    """What the elements of an array may have in common, or None when they have no strings or bytes, or more than those and numbers."""
+def shape_of(
+    struct: type[Item], version: int, is_flexible: bool, is_compact: Callable[[FieldSpec], bool], *, may_have_none: bool = False
+) -> RowShape | None:
+    """What the elements of an array may have in common, or None when they have more than numbers, strings and bytes, or none of the latter."""
     fields = [field for field in fields_of(struct) if version in field.versions]
     if any(field.is_array or version in field.tagged or not isinstance(field.type, Primitive) for field in fields):
         return None
     sized = [field for field in fields if field.type not in FORMATS]
     numbers = [field for field in fields if field.type in FORMATS]
-    if not sized:
+    if not sized and not may_have_none:
         return None
     before, parts = "", []
     for field in fields:
@@ -94,12 +97,14 @@ def shape_of(struct: type[Item], version: int, is_flexible: bool, is_compact: Ca
         parts.append(f'Field("{before}", {_size_of(before)}, {width}, {version in field.nullable}, {empty})')
         before = ""
     behind = before + "x" * is_flexible
+    parts = [f'"{behind}"', str(_size_of(behind)), *parts]
     return RowShape(
         names=tuple(field.name for field in fields),
         numbers=tuple(field.name for field in numbers),
         sized=tuple(sized),
+        strings=frozenset(field.name for field in sized if field.type is Primitive.STRING),
         has_numbers=any(SIZES[FORMATS[field.type]] in (2, 4, 8) for field in numbers if isinstance(field.type, Primitive)),
-        definition=f'Shape("{behind}", {_size_of(behind)}, {", ".join(parts)})',
+        definition=f"Shape({', '.join(parts)})",
     )
 
 

@@ -104,7 +104,7 @@ class Layouts:
         return self._shapes.setdefault(definition, f"SHAPE_{len(self._shapes) + 1}")
 
     def definitions(self) -> list[str]:
-        methods = {"unpack": "unpack_from", "pack": "pack", "rows": "iter_unpack"}
+        methods = {"unpack": "unpack_from", "pack": "pack", "rows": "iter_unpack", "number": "unpack_from"}
         used = sorted(self._used)
         lines = [f"{name} = {definition}" for definition, name in self._shapes.items()]
         lines += [

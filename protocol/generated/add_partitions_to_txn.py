@@ -22,7 +22,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -30,6 +29,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -54,6 +54,7 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
     start = pos
     n: int
     try:
+        room = 45632 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("v3_and_below_transactional_id")
@@ -61,10 +62,11 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
         v3_and_below_producer_id, v3_and_below_producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         v3_and_below_topics: list[AddPartitionsToTxnTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("v3_and_below_topics")
-            raise ShortField("v3_and_below_topics", n)
+        if n < 0:
+            raise BadField("v3_and_below_topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
         v3_and_below_topics = []
         v3_and_below_topics_count = n
         for _ in range(v3_and_below_topics_count):
@@ -75,10 +77,11 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
             (n,) = unpack_i(buf, pos)
             pos += 4
             v3_and_below_topics_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("v3_and_below_topics.partitions")
-                raise ShortField("v3_and_below_topics.partitions", n)
+            if n < 0:
+                raise BadField("v3_and_below_topics.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
             v3_and_below_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             v3_and_below_topics.append(AddPartitionsToTxnTopic(v3_and_below_topics_name, v3_and_below_topics_partitions))
@@ -99,6 +102,7 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
     start = pos
     n: int
     try:
+        room = 45632 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             v3_and_below_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -113,10 +117,11 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         v3_and_below_topics: list[AddPartitionsToTxnTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("v3_and_below_topics")
-            raise ShortField("v3_and_below_topics", n)
+        if n < 0:
+            raise BadField("v3_and_below_topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
         v3_and_below_topics = []
         v3_and_below_topics_count = n
         for _ in range(v3_and_below_topics_count):
@@ -134,10 +139,11 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             v3_and_below_topics_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("v3_and_below_topics.partitions")
-                raise ShortField("v3_and_below_topics.partitions", n)
+            if n < 0:
+                raise BadField("v3_and_below_topics.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
             v3_and_below_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -158,16 +164,18 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
     start = pos
     n: int
     try:
+        room = 45776 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         transactions: list[AddPartitionsToTxnTransaction]
-        if not 0 <= n * 14 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("transactions")
-            raise ShortField("transactions", n)
+        if n < 0:
+            raise BadField("transactions")
+        room -= n * 256
+        if room < 0:
+            room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
         transactions = []
         transactions_count = n
         for _ in range(transactions_count):
@@ -185,10 +193,11 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             transactions_topics: list[AddPartitionsToTxnTopic]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("transactions.topics")
-                raise ShortField("transactions.topics", n)
+            if n < 0:
+                raise BadField("transactions.topics")
+            room -= n * 204
+            if room < 0:
+                room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
             transactions_topics = []
             transactions_topics_count = n
             for _ in range(transactions_topics_count):
@@ -206,10 +215,11 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 transactions_topics_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("transactions.topics.partitions")
-                    raise ShortField("transactions.topics.partitions", n)
+                if n < 0:
+                    raise BadField("transactions.topics.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
                 transactions_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -365,13 +375,15 @@ def decode_add_partitions_to_txn_response_v0(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results_by_topic_v3_and_below")
-            raise ShortField("results_by_topic_v3_and_below", n)
+        if n < 0:
+            raise BadField("results_by_topic_v3_and_below")
+        room -= n * 192
+        if room < 0:
+            room = verify(AddPartitionsToTxnResponse, version, buf, start, pos + n)
         results_by_topic_v3_and_below = []
         results_by_topic_v3_and_below_count = n
         for _ in range(results_by_topic_v3_and_below_count):
@@ -382,10 +394,11 @@ def decode_add_partitions_to_txn_response_v0(buf: bytes, pos: int, version: int 
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_by_topic_v3_and_below_results_by_partition: list[AddPartitionsToTxnPartitionResult]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results_by_topic_v3_and_below.results_by_partition")
-                raise ShortField("results_by_topic_v3_and_below.results_by_partition", n)
+            if n < 0:
+                raise BadField("results_by_topic_v3_and_below.results_by_partition")
+            room -= n * 96
+            if room < 0:
+                room = verify(AddPartitionsToTxnResponse, version, buf, start, pos + n)
             end = pos + n * 6
             results_by_topic_v3_and_below_results_by_partition = list(starmap(AddPartitionsToTxnPartitionResult, rows_ih(buf[pos:end])))
             pos = end
@@ -407,16 +420,18 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results_by_topic_v3_and_below")
-            raise ShortField("results_by_topic_v3_and_below", n)
+        if n < 0:
+            raise BadField("results_by_topic_v3_and_below")
+        room -= n * 204
+        if room < 0:
+            room = verify(AddPartitionsToTxnResponse, version, buf, start, pos + n)
         results_by_topic_v3_and_below = []
         results_by_topic_v3_and_below_count = n
         for _ in range(results_by_topic_v3_and_below_count):
@@ -434,10 +449,11 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_by_topic_v3_and_below_results_by_partition: list[AddPartitionsToTxnPartitionResult]
-            if not 0 <= n * 7 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results_by_topic_v3_and_below.results_by_partition")
-                raise ShortField("results_by_topic_v3_and_below.results_by_partition", n)
+            if n < 0:
+                raise BadField("results_by_topic_v3_and_below.results_by_partition")
+            room -= n * 92
+            if room < 0:
+                room = verify(AddPartitionsToTxnResponse, version, buf, start, pos + n)
             end = pos + n * 7
             if buf[pos + 6 : end : 7].count(0) == n:
                 results_by_topic_v3_and_below_results_by_partition = list(starmap(AddPartitionsToTxnPartitionResult, rows_ihx(buf[pos:end])))
@@ -469,16 +485,18 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results_by_transaction: list[AddPartitionsToTxnResult]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results_by_transaction")
-            raise ShortField("results_by_transaction", n)
+        if n < 0:
+            raise BadField("results_by_transaction")
+        room -= n * 204
+        if room < 0:
+            room = verify(AddPartitionsToTxnResponse, version, buf, start, pos + n)
         results_by_transaction = []
         results_by_transaction_count = n
         for _ in range(results_by_transaction_count):
@@ -496,10 +514,11 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_by_transaction_topic_results: list[AddPartitionsToTxnTopicResult]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results_by_transaction.topic_results")
-                raise ShortField("results_by_transaction.topic_results", n)
+            if n < 0:
+                raise BadField("results_by_transaction.topic_results")
+            room -= n * 204
+            if room < 0:
+                room = verify(AddPartitionsToTxnResponse, version, buf, start, pos + n)
             results_by_transaction_topic_results = []
             results_by_transaction_topic_results_count = n
             for _ in range(results_by_transaction_topic_results_count):
@@ -517,10 +536,11 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 results_by_transaction_topic_results_results_by_partition: list[AddPartitionsToTxnPartitionResult]
-                if not 0 <= n * 7 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("results_by_transaction.topic_results.results_by_partition")
-                    raise ShortField("results_by_transaction.topic_results.results_by_partition", n)
+                if n < 0:
+                    raise BadField("results_by_transaction.topic_results.results_by_partition")
+                room -= n * 92
+                if room < 0:
+                    room = verify(AddPartitionsToTxnResponse, version, buf, start, pos + n)
                 end = pos + n * 7
                 if buf[pos + 6 : end : 7].count(0) == n:
                     results_by_transaction_topic_results_results_by_partition = list(starmap(AddPartitionsToTxnPartitionResult, rows_ihx(buf[pos:end])))

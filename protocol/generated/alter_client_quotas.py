@@ -21,12 +21,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -55,23 +55,26 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         entries: list[RequestEntryData]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("entries")
-            raise ShortField("entries", n)
+        if n < 0:
+            raise BadField("entries")
+        room -= n * 184
+        if room < 0:
+            room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
         entries = []
         entries_count = n
         for _ in range(entries_count):
             (n,) = unpack_i(buf, pos)
             pos += 4
             entries_entity: list[EntityData]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("entries.entity")
-                raise ShortField("entries.entity", n)
+            if n < 0:
+                raise BadField("entries.entity")
+            room -= n * 200
+            if room < 0:
+                room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
             entries_entity = []
             entries_entity_left, entries_entity_step = n, 8
             while entries_entity_left:
@@ -103,10 +106,11 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
             (n,) = unpack_i(buf, pos)
             pos += 4
             entries_ops: list[OpData]
-            if not 0 <= n * 11 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("entries.ops")
-                raise ShortField("entries.ops", n)
+            if n < 0:
+                raise BadField("entries.ops")
+            room -= n * 124
+            if room < 0:
+                room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
             entries_ops = []
             entries_ops_left, entries_ops_step = n, 8
             while entries_ops_left:
@@ -145,16 +149,18 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         entries: list[RequestEntryData]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("entries")
-            raise ShortField("entries", n)
+        if n < 0:
+            raise BadField("entries")
+        room -= n * 204
+        if room < 0:
+            room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
         entries = []
         entries_count = n
         for _ in range(entries_count):
@@ -164,10 +170,11 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             entries_entity: list[EntityData]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("entries.entity")
-                raise ShortField("entries.entity", n)
+            if n < 0:
+                raise BadField("entries.entity")
+            room -= n * 204
+            if room < 0:
+                room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
             entries_entity = []
             entries_entity_left, entries_entity_step = n, 8
             while entries_entity_left:
@@ -213,10 +220,11 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             entries_ops: list[OpData]
-            if not 0 <= n * 11 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("entries.ops")
-                raise ShortField("entries.ops", n)
+            if n < 0:
+                raise BadField("entries.ops")
+            room -= n * 124
+            if room < 0:
+                room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
             entries_ops = []
             entries_ops_left, entries_ops_step = n, 8
             while entries_ops_left:
@@ -364,13 +372,15 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         entries: list[ResponseEntryData]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("entries")
-            raise ShortField("entries", n)
+        if n < 0:
+            raise BadField("entries")
+        room -= n * 232
+        if room < 0:
+            room = verify(AlterClientQuotasResponse, version, buf, start, pos + n)
         entries = []
         entries_count = n
         for _ in range(entries_count):
@@ -384,10 +394,11 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
             (n,) = unpack_i(buf, pos)
             pos += 4
             entries_entity: list[EntityData]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("entries.entity")
-                raise ShortField("entries.entity", n)
+            if n < 0:
+                raise BadField("entries.entity")
+            room -= n * 200
+            if room < 0:
+                room = verify(AlterClientQuotasResponse, version, buf, start, pos + n)
             entries_entity = []
             entries_entity_left, entries_entity_step = n, 8
             while entries_entity_left:
@@ -428,16 +439,18 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         entries: list[ResponseEntryData]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("entries")
-            raise ShortField("entries", n)
+        if n < 0:
+            raise BadField("entries")
+        room -= n * 244
+        if room < 0:
+            room = verify(AlterClientQuotasResponse, version, buf, start, pos + n)
         entries = []
         entries_count = n
         for _ in range(entries_count):
@@ -457,10 +470,11 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             entries_entity: list[EntityData]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("entries.entity")
-                raise ShortField("entries.entity", n)
+            if n < 0:
+                raise BadField("entries.entity")
+            room -= n * 204
+            if room < 0:
+                room = verify(AlterClientQuotasResponse, version, buf, start, pos + n)
             entries_entity = []
             entries_entity_left, entries_entity_step = n, 8
             while entries_entity_left:

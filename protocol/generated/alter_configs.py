@@ -31,13 +31,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -63,13 +63,15 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[AlterConfigsResource]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 236
+        if room < 0:
+            room = verify(AlterConfigsRequest, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -80,10 +82,11 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             resources_configs: list[AlterableConfig]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("resources.configs")
-                raise ShortField("resources.configs", n)
+            if n < 0:
+                raise BadField("resources.configs")
+            room -= n * 200
+            if room < 0:
+                room = verify(AlterConfigsRequest, version, buf, start, pos + n)
             resources_configs = []
             resources_configs_left, resources_configs_step = n, 8
             while resources_configs_left:
@@ -127,16 +130,18 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         resources: list[AlterConfigsResource]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 248
+        if room < 0:
+            room = verify(AlterConfigsRequest, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -154,10 +159,11 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             resources_configs: list[AlterableConfig]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("resources.configs")
-                raise ShortField("resources.configs", n)
+            if n < 0:
+                raise BadField("resources.configs")
+            room -= n * 204
+            if room < 0:
+                room = verify(AlterConfigsRequest, version, buf, start, pos + n)
             resources_configs = []
             resources_configs_left, resources_configs_step = n, 8
             while resources_configs_left:
@@ -298,13 +304,15 @@ def decode_alter_configs_response_v0(buf: bytes, pos: int, version: int = 0) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         responses: list[AlterConfigsResourceResponse]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 268
+        if room < 0:
+            room = verify(AlterConfigsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:
@@ -347,16 +355,18 @@ def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[AlterConfigsResourceResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 272
+        if room < 0:
+            room = verify(AlterConfigsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:

@@ -22,12 +22,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -46,6 +46,7 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -60,10 +61,11 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[AlterShareGroupOffsetsRequestTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(AlterShareGroupOffsetsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -81,10 +83,11 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[AlterShareGroupOffsetsRequestPartition]
-            if not 0 <= n * 13 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 84
+            if room < 0:
+                room = verify(AlterShareGroupOffsetsRequest, version, buf, start, pos + n)
             end = pos + n * 13
             if buf[pos + 12 : end : 13].count(0) == n:
                 topics_partitions = list(starmap(AlterShareGroupOffsetsRequestPartition, rows_iqx(buf[pos:end])))
@@ -154,6 +157,7 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -170,10 +174,11 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[AlterShareGroupOffsetsResponseTopic]
-        if not 0 <= n * 19 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 204
+        if room < 0:
+            room = verify(AlterShareGroupOffsetsResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -191,10 +196,11 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[AlterShareGroupOffsetsResponsePartition]
-            if not 0 <= n * 8 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 184
+            if room < 0:
+                room = verify(AlterShareGroupOffsetsResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_left, responses_partitions_step = n, 8
             while responses_partitions_left:

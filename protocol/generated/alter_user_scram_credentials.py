@@ -20,12 +20,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -47,16 +47,18 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         deletions: list[ScramCredentialDeletion]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("deletions")
-            raise ShortField("deletions", n)
+        if n < 0:
+            raise BadField("deletions")
+        room -= n * 156
+        if room < 0:
+            room = verify(AlterUserScramCredentialsRequest, version, buf, start, pos + n)
         deletions = []
         deletions_left, deletions_step = n, 8
         while deletions_left:
@@ -95,10 +97,11 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         upsertions: list[ScramCredentialUpsertion]
-        if not 0 <= n * 9 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("upsertions")
-            raise ShortField("upsertions", n)
+        if n < 0:
+            raise BadField("upsertions")
+        room -= n * 276
+        if room < 0:
+            room = verify(AlterUserScramCredentialsRequest, version, buf, start, pos + n)
         upsertions = []
         upsertions_left, upsertions_step = n, 8
         while upsertions_left:
@@ -214,16 +217,18 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[AlterUserScramCredentialsResult]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 244
+        if room < 0:
+            room = verify(AlterUserScramCredentialsResponse, version, buf, start, pos + n)
         results = []
         results_left, results_step = n, 8
         while results_left:

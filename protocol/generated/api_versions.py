@@ -21,13 +21,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -141,13 +141,15 @@ def decode_api_versions_response_v0(buf: bytes, pos: int, version: int = 0) -> t
     start = pos
     n: int
     try:
+        room = 45648 - 2 * len(buf)
         error_code, n = unpack_hi(buf, pos)
         pos += 6
         api_keys: list[ApiVersion]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("api_keys")
-            raise ShortField("api_keys", n)
+        if n < 0:
+            raise BadField("api_keys")
+        room -= n * 144
+        if room < 0:
+            room = verify(ApiVersionsResponse, version, buf, start, pos + n)
         end = pos + n * 6
         api_keys = list(starmap(ApiVersion, rows_hhh(buf[pos:end])))
         pos = end
@@ -162,13 +164,15 @@ def decode_api_versions_response_v1(buf: bytes, pos: int, version: int = 1) -> t
     start = pos
     n: int
     try:
+        room = 45616 - 2 * len(buf)
         error_code, n = unpack_hi(buf, pos)
         pos += 6
         api_keys: list[ApiVersion]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("api_keys")
-            raise ShortField("api_keys", n)
+        if n < 0:
+            raise BadField("api_keys")
+        room -= n * 144
+        if room < 0:
+            room = verify(ApiVersionsResponse, version, buf, start, pos + n)
         end = pos + n * 6
         api_keys = list(starmap(ApiVersion, rows_hhh(buf[pos:end])))
         pos = end
@@ -186,16 +190,18 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         error_code, n = unpack_hB(buf, pos)
         pos += 3
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         api_keys: list[ApiVersion]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("api_keys")
-            raise ShortField("api_keys", n)
+        if n < 0:
+            raise BadField("api_keys")
+        room -= n * 140
+        if room < 0:
+            room = verify(ApiVersionsResponse, version, buf, start, pos + n)
         end = pos + n * 7
         if buf[pos + 6 : end : 7].count(0) == n:
             api_keys = list(starmap(ApiVersion, rows_hhhx(buf[pos:end])))
@@ -223,17 +229,18 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
-                    if not 0 <= n * 6 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("supported_features")
-                        raise ShortField("supported_features", n)
+                    if n < 0:
+                        raise BadField("supported_features")
+                    room -= n * 192
+                    if room < 0:
+                        room = verify(ApiVersionsResponse, version, buf, start, pos + n)
                     supported_features = []
                     supported_features_left, supported_features_step = n, 8
                     while supported_features_left:
@@ -275,10 +282,11 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
-                    if not 0 <= n * 6 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("finalized_features")
-                        raise ShortField("finalized_features", n)
+                    if n < 0:
+                        raise BadField("finalized_features")
+                    room -= n * 192
+                    if room < 0:
+                        room = verify(ApiVersionsResponse, version, buf, start, pos + n)
                     finalized_features = []
                     finalized_features_left, finalized_features_step = n, 8
                     while finalized_features_left:

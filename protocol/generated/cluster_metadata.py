@@ -13,13 +13,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     not_in_version,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -75,16 +75,18 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
     start = pos
     n: int
     try:
+        room = 45104 - 2 * len(buf)
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("replicas")
-            raise ShortField("replicas", n)
+        if n < 0:
+            raise BadField("replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -93,10 +95,11 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         isr: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("isr")
-            raise ShortField("isr", n)
+        if n < 0:
+            raise BadField("isr")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         isr = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -105,10 +108,11 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         removing_replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("removing_replicas")
-            raise ShortField("removing_replicas", n)
+        if n < 0:
+            raise BadField("removing_replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         removing_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -117,10 +121,11 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         adding_replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("adding_replicas")
-            raise ShortField("adding_replicas", n)
+        if n < 0:
+            raise BadField("adding_replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         adding_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         leader, leader_epoch, partition_epoch, n = unpack_iiiB(buf, pos)
@@ -134,7 +139,7 @@ def decode_partition_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (leader_recovery_state,) = unpack_b(buf, pos)
                     pos += 1
@@ -151,16 +156,18 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
     start = pos
     n: int
     try:
+        room = 45104 - 2 * len(buf)
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("replicas")
-            raise ShortField("replicas", n)
+        if n < 0:
+            raise BadField("replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -169,10 +176,11 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         isr: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("isr")
-            raise ShortField("isr", n)
+        if n < 0:
+            raise BadField("isr")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         isr = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -181,10 +189,11 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         removing_replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("removing_replicas")
-            raise ShortField("removing_replicas", n)
+        if n < 0:
+            raise BadField("removing_replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         removing_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -193,10 +202,11 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         adding_replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("adding_replicas")
-            raise ShortField("adding_replicas", n)
+        if n < 0:
+            raise BadField("adding_replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         adding_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         leader, leader_epoch, partition_epoch, n = unpack_iiiB(buf, pos)
@@ -205,10 +215,11 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         directories: list[bytes]
-        if not 0 <= n * 16 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("directories")
-            raise ShortField("directories", n)
+        if n < 0:
+            raise BadField("directories")
+        room -= n * 16
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         directories = [buf[at : at + 16] for at in range(pos, pos + n * 16, 16)]
         pos += n * 16
         n = buf[pos]
@@ -222,7 +233,7 @@ def decode_partition_record_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (leader_recovery_state,) = unpack_b(buf, pos)
                     pos += 1
@@ -239,16 +250,18 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
     start = pos
     n: int
     try:
+        room = 45104 - 2 * len(buf)
         partition_id, topic_id, n = unpack_iuB(buf, pos)
         pos += 21
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("replicas")
-            raise ShortField("replicas", n)
+        if n < 0:
+            raise BadField("replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -257,10 +270,11 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         isr: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("isr")
-            raise ShortField("isr", n)
+        if n < 0:
+            raise BadField("isr")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         isr = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -269,10 +283,11 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         removing_replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("removing_replicas")
-            raise ShortField("removing_replicas", n)
+        if n < 0:
+            raise BadField("removing_replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         removing_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         n = buf[pos]
@@ -281,10 +296,11 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         adding_replicas: list[int]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("adding_replicas")
-            raise ShortField("adding_replicas", n)
+        if n < 0:
+            raise BadField("adding_replicas")
+        room -= n * 40
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         adding_replicas = list(unpack_from(f">{n}i", buf, pos))
         pos += n * 4
         leader, leader_epoch, partition_epoch, n = unpack_iiiB(buf, pos)
@@ -293,10 +309,11 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         directories: list[bytes]
-        if not 0 <= n * 16 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("directories")
-            raise ShortField("directories", n)
+        if n < 0:
+            raise BadField("directories")
+        room -= n * 16
+        if room < 0:
+            room = verify(PartitionRecord, version, buf, start, pos + n)
         directories = [buf[at : at + 16] for at in range(pos, pos + n * 16, 16)]
         pos += n * 16
         n = buf[pos]
@@ -312,7 +329,7 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (leader_recovery_state,) = unpack_b(buf, pos)
                     pos += 1
@@ -325,8 +342,9 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
                     if n < 0:
                         eligible_leader_replicas = None
                     else:
-                        if n * 4 > len(buf) - pos:
-                            raise ShortField("eligible_leader_replicas", n)
+                        room -= n * 40
+                        if room < 0:
+                            room = verify(PartitionRecord, version, buf, start, pos + n)
                         eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
                         pos += n * 4
                 elif tag == 2:
@@ -338,8 +356,9 @@ def decode_partition_record_v2(buf: bytes, pos: int, version: int = 2) -> tuple[
                     if n < 0:
                         last_known_elr = None
                     else:
-                        if n * 4 > len(buf) - pos:
-                            raise ShortField("last_known_elr", n)
+                        room -= n * 40
+                        if room < 0:
+                            room = verify(PartitionRecord, version, buf, start, pos + n)
                         last_known_elr = list(unpack_from(f">{n}i", buf, pos))
                         pos += n * 4
                 else:

@@ -20,13 +20,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -49,16 +49,18 @@ def decode_consumer_group_describe_request_v0(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         group_ids: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("group_ids")
-            raise ShortField("group_ids", n)
+        if n < 0:
+            raise BadField("group_ids")
+        room -= n * 100
+        if room < 0:
+            room = verify(ConsumerGroupDescribeRequest, version, buf, start, pos + n)
         group_ids = []
         group_ids_count = n
         for _ in range(group_ids_count):
@@ -113,16 +115,18 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribedGroup]
-        if not 0 <= n * 20 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 568
+        if room < 0:
+            room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -166,10 +170,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_members: list[Member]
-            if not 0 <= n * 16 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 888
+            if room < 0:
+                room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_count = n
             for _ in range(groups_members_count):
@@ -223,10 +228,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_subscribed_topic_names: list[str]
-                if not 0 <= n <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.subscribed_topic_names")
-                    raise ShortField("groups.members.subscribed_topic_names", n)
+                if n < 0:
+                    raise BadField("groups.members.subscribed_topic_names")
+                room -= n * 100
+                if room < 0:
+                    room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_subscribed_topic_names = []
                 groups_members_subscribed_topic_names_count = n
                 for _ in range(groups_members_subscribed_topic_names_count):
@@ -255,10 +261,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_assignment_topic_partitions: list[TopicPartitions]
-                if not 0 <= n * 19 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.assignment.topic_partitions")
-                    raise ShortField("groups.members.assignment.topic_partitions", n)
+                if n < 0:
+                    raise BadField("groups.members.assignment.topic_partitions")
+                room -= n * 204
+                if room < 0:
+                    room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_assignment_topic_partitions = []
                 groups_members_assignment_topic_partitions_count = n
                 for _ in range(groups_members_assignment_topic_partitions_count):
@@ -276,10 +283,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_assignment_topic_partitions_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.assignment.topic_partitions.partitions")
-                        raise ShortField("groups.members.assignment.topic_partitions.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.assignment.topic_partitions.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_assignment_topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -297,10 +305,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_target_assignment_topic_partitions: list[TopicPartitions]
-                if not 0 <= n * 19 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.target_assignment.topic_partitions")
-                    raise ShortField("groups.members.target_assignment.topic_partitions", n)
+                if n < 0:
+                    raise BadField("groups.members.target_assignment.topic_partitions")
+                room -= n * 204
+                if room < 0:
+                    room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_target_assignment_topic_partitions = []
                 groups_members_target_assignment_topic_partitions_count = n
                 for _ in range(groups_members_target_assignment_topic_partitions_count):
@@ -318,10 +327,11 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_target_assignment_topic_partitions_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.target_assignment.topic_partitions.partitions")
-                        raise ShortField("groups.members.target_assignment.topic_partitions.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.target_assignment.topic_partitions.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_target_assignment_topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -356,16 +366,18 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribedGroup]
-        if not 0 <= n * 20 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 568
+        if room < 0:
+            room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -409,10 +421,11 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_members: list[Member]
-            if not 0 <= n * 17 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 916
+            if room < 0:
+                room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_count = n
             for _ in range(groups_members_count):
@@ -466,10 +479,11 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_subscribed_topic_names: list[str]
-                if not 0 <= n <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.subscribed_topic_names")
-                    raise ShortField("groups.members.subscribed_topic_names", n)
+                if n < 0:
+                    raise BadField("groups.members.subscribed_topic_names")
+                room -= n * 100
+                if room < 0:
+                    room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_subscribed_topic_names = []
                 groups_members_subscribed_topic_names_count = n
                 for _ in range(groups_members_subscribed_topic_names_count):
@@ -498,10 +512,11 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_assignment_topic_partitions: list[TopicPartitions]
-                if not 0 <= n * 19 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.assignment.topic_partitions")
-                    raise ShortField("groups.members.assignment.topic_partitions", n)
+                if n < 0:
+                    raise BadField("groups.members.assignment.topic_partitions")
+                room -= n * 204
+                if room < 0:
+                    room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_assignment_topic_partitions = []
                 groups_members_assignment_topic_partitions_count = n
                 for _ in range(groups_members_assignment_topic_partitions_count):
@@ -519,10 +534,11 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_assignment_topic_partitions_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.assignment.topic_partitions.partitions")
-                        raise ShortField("groups.members.assignment.topic_partitions.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.assignment.topic_partitions.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_assignment_topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -540,10 +556,11 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_target_assignment_topic_partitions: list[TopicPartitions]
-                if not 0 <= n * 19 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.target_assignment.topic_partitions")
-                    raise ShortField("groups.members.target_assignment.topic_partitions", n)
+                if n < 0:
+                    raise BadField("groups.members.target_assignment.topic_partitions")
+                room -= n * 204
+                if room < 0:
+                    room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_target_assignment_topic_partitions = []
                 groups_members_target_assignment_topic_partitions_count = n
                 for _ in range(groups_members_target_assignment_topic_partitions_count):
@@ -561,10 +578,11 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_target_assignment_topic_partitions_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.target_assignment.topic_partitions.partitions")
-                        raise ShortField("groups.members.target_assignment.topic_partitions.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.target_assignment.topic_partitions.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(ConsumerGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_target_assignment_topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]

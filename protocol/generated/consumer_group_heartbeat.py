@@ -18,7 +18,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -26,6 +25,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -45,6 +45,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45280 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -90,8 +91,9 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
         if n < 0:
             subscribed_topic_names = None
         else:
-            if n > len(buf) - pos:
-                raise ShortField("subscribed_topic_names", n)
+            room -= n * 100
+            if room < 0:
+                room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
             subscribed_topic_names = []
             subscribed_topic_names_count = n
             for _ in range(subscribed_topic_names_count):
@@ -123,8 +125,9 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
         if n < 0:
             topic_partitions = None
         else:
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topic_partitions", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
             topic_partitions = []
             topic_partitions_count = n
             for _ in range(topic_partitions_count):
@@ -134,10 +137,11 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topic_partitions_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topic_partitions.partitions")
-                    raise ShortField("topic_partitions.partitions", n)
+                if n < 0:
+                    raise BadField("topic_partitions.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
                 topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -158,6 +162,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45200 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -203,8 +208,9 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
         if n < 0:
             subscribed_topic_names = None
         else:
-            if n > len(buf) - pos:
-                raise ShortField("subscribed_topic_names", n)
+            room -= n * 100
+            if room < 0:
+                room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
             subscribed_topic_names = []
             subscribed_topic_names_count = n
             for _ in range(subscribed_topic_names_count):
@@ -246,8 +252,9 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
         if n < 0:
             topic_partitions = None
         else:
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topic_partitions", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
             topic_partitions = []
             topic_partitions_count = n
             for _ in range(topic_partitions_count):
@@ -257,10 +264,11 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topic_partitions_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topic_partitions.partitions")
-                    raise ShortField("topic_partitions.partitions", n)
+                if n < 0:
+                    raise BadField("topic_partitions.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
                 topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -486,6 +494,7 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
     start = pos
     n: int
     try:
+        room = 45520 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -516,10 +525,11 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             assignment_topic_partitions: list[TopicPartitions]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("assignment.topic_partitions")
-                raise ShortField("assignment.topic_partitions", n)
+            if n < 0:
+                raise BadField("assignment.topic_partitions")
+            room -= n * 128
+            if room < 0:
+                room = verify(ConsumerGroupHeartbeatResponse, version, buf, start, pos + n)
             assignment_topic_partitions = []
             assignment_topic_partitions_count = n
             for _ in range(assignment_topic_partitions_count):
@@ -529,10 +539,11 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 assignment_topic_partitions_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("assignment.topic_partitions.partitions")
-                    raise ShortField("assignment.topic_partitions.partitions", n)
+                if n < 0:
+                    raise BadField("assignment.topic_partitions.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(ConsumerGroupHeartbeatResponse, version, buf, start, pos + n)
                 assignment_topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]

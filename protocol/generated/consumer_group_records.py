@@ -35,12 +35,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -100,7 +100,7 @@ def decode_consumer_group_metadata_value_v0(buf: bytes, pos: int, version: int =
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (metadata_hash,) = unpack_q(buf, pos)
                     pos += 8
@@ -159,16 +159,18 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[TopicMetadata]
-        if not 0 <= n * 23 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 236
+        if room < 0:
+            room = verify(ConsumerGroupPartitionMetadataValue, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -186,10 +188,11 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partition_metadata: list[PartitionMetadata]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partition_metadata")
-                raise ShortField("topics.partition_metadata", n)
+            if n < 0:
+                raise BadField("topics.partition_metadata")
+            room -= n * 144
+            if room < 0:
+                room = verify(ConsumerGroupPartitionMetadataValue, version, buf, start, pos + n)
             topics_partition_metadata = []
             topics_partition_metadata_count = n
             for _ in range(topics_partition_metadata_count):
@@ -199,10 +202,11 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partition_metadata_racks: list[str]
-                if not 0 <= n <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partition_metadata.racks")
-                    raise ShortField("topics.partition_metadata.racks", n)
+                if n < 0:
+                    raise BadField("topics.partition_metadata.racks")
+                room -= n * 100
+                if room < 0:
+                    room = verify(ConsumerGroupPartitionMetadataValue, version, buf, start, pos + n)
                 topics_partition_metadata_racks = []
                 topics_partition_metadata_racks_count = n
                 for _ in range(topics_partition_metadata_racks_count):
@@ -322,6 +326,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
     start = pos
     n: int
     try:
+        room = 45168 - 2 * len(buf)
         instance_id: str | None
         n = buf[pos]
         if not n:
@@ -364,10 +369,11 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         subscribed_topic_names: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("subscribed_topic_names")
-            raise ShortField("subscribed_topic_names", n)
+        if n < 0:
+            raise BadField("subscribed_topic_names")
+        room -= n * 100
+        if room < 0:
+            room = verify(ConsumerGroupMemberMetadataValue, version, buf, start, pos + n)
         subscribed_topic_names = []
         subscribed_topic_names_count = n
         for _ in range(subscribed_topic_names_count):
@@ -411,7 +417,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n, pos = read_uvarint(buf, pos)
                     classic_member_metadata = None
@@ -422,10 +428,11 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                             n, pos = read_uvarint(buf, pos - 1)
                         n -= 1
                         classic_member_metadata_supported_protocols: list[ClassicProtocol]
-                        if not 0 <= n * 3 <= len(buf) - pos:
-                            if n < 0:
-                                raise BadField("classic_member_metadata.supported_protocols")
-                            raise ShortField("classic_member_metadata.supported_protocols", n)
+                        if n < 0:
+                            raise BadField("classic_member_metadata.supported_protocols")
+                        room -= n * 172
+                        if room < 0:
+                            room = verify(ConsumerGroupMemberMetadataValue, version, buf, start, pos + n)
                         classic_member_metadata_supported_protocols = []
                         classic_member_metadata_supported_protocols_left, classic_member_metadata_supported_protocols_step = n, 8
                         while classic_member_metadata_supported_protocols_left:
@@ -637,7 +644,7 @@ def decode_consumer_group_target_assignment_metadata_value_v0(buf: bytes, pos: i
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (assignment_timestamp,) = unpack_q(buf, pos)
                     pos += 8
@@ -703,16 +710,18 @@ def decode_consumer_group_target_assignment_member_value_v0(buf: bytes, pos: int
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topic_partitions: list[TopicPartition]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topic_partitions")
-            raise ShortField("topic_partitions", n)
+        if n < 0:
+            raise BadField("topic_partitions")
+        room -= n * 128
+        if room < 0:
+            room = verify(ConsumerGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
         topic_partitions = []
         topic_partitions_count = n
         for _ in range(topic_partitions_count):
@@ -722,10 +731,11 @@ def decode_consumer_group_target_assignment_member_value_v0(buf: bytes, pos: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topic_partitions_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topic_partitions.partitions")
-                raise ShortField("topic_partitions.partitions", n)
+            if n < 0:
+                raise BadField("topic_partitions.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ConsumerGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
             topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -806,16 +816,18 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
     start = pos
     n: int
     try:
+        room = 45680 - 2 * len(buf)
         member_epoch, previous_member_epoch, state, n = unpack_iibB(buf, pos)
         pos += 10
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         assigned_partitions: list[TopicPartitions]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("assigned_partitions")
-            raise ShortField("assigned_partitions", n)
+        if n < 0:
+            raise BadField("assigned_partitions")
+        room -= n * 208
+        if room < 0:
+            room = verify(ConsumerGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         assigned_partitions = []
         assigned_partitions_count = n
         for _ in range(assigned_partitions_count):
@@ -825,10 +837,11 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             assigned_partitions_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("assigned_partitions.partitions")
-                raise ShortField("assigned_partitions.partitions", n)
+            if n < 0:
+                raise BadField("assigned_partitions.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ConsumerGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             assigned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -842,7 +855,7 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
                     n, pos = read_uvarint(buf, pos)
                     assigned_partitions_tag_end = pos + n
                     if assigned_partitions_tag_end > len(buf):
-                        raise ShortField("assigned_partitions.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         n = buf[pos]
                         pos += 1
@@ -852,8 +865,9 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
                         if n < 0:
                             assigned_partitions_assignment_epochs = None
                         else:
-                            if n * 4 > len(buf) - pos:
-                                raise ShortField("assigned_partitions.assignment_epochs", n)
+                            room -= n * 40
+                            if room < 0:
+                                room = verify(ConsumerGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
                             assigned_partitions_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                             pos += n * 4
                     else:
@@ -867,10 +881,11 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         partitions_pending_revocation: list[TopicPartitions]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("partitions_pending_revocation")
-            raise ShortField("partitions_pending_revocation", n)
+        if n < 0:
+            raise BadField("partitions_pending_revocation")
+        room -= n * 208
+        if room < 0:
+            room = verify(ConsumerGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         partitions_pending_revocation = []
         partitions_pending_revocation_count = n
         for _ in range(partitions_pending_revocation_count):
@@ -880,10 +895,11 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             partitions_pending_revocation_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("partitions_pending_revocation.partitions")
-                raise ShortField("partitions_pending_revocation.partitions", n)
+            if n < 0:
+                raise BadField("partitions_pending_revocation.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ConsumerGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             partitions_pending_revocation_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -897,7 +913,7 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
                     n, pos = read_uvarint(buf, pos)
                     partitions_pending_revocation_tag_end = pos + n
                     if partitions_pending_revocation_tag_end > len(buf):
-                        raise ShortField("partitions_pending_revocation.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         n = buf[pos]
                         pos += 1
@@ -907,8 +923,9 @@ def decode_consumer_group_current_member_assignment_value_v0(buf: bytes, pos: in
                         if n < 0:
                             partitions_pending_revocation_assignment_epochs = None
                         else:
-                            if n * 4 > len(buf) - pos:
-                                raise ShortField("partitions_pending_revocation.assignment_epochs", n)
+                            room -= n * 40
+                            if room < 0:
+                                room = verify(ConsumerGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
                             partitions_pending_revocation_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                             pos += n * 4
                     else:
@@ -1046,16 +1063,18 @@ def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, vers
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 100
+        if room < 0:
+            room = verify(ConsumerGroupRegularExpressionValue, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):

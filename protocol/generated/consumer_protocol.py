@@ -9,7 +9,7 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_i, unpack_ih
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, ShortField, at_version, decode_failure, encode_failure
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, at_version, decode_failure, encode_failure, verify
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -20,13 +20,15 @@ def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45744 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 96
+        if room < 0:
+            room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -53,13 +55,15 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45744 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 96
+        if room < 0:
+            room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -78,10 +82,11 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("owned_partitions")
-            raise ShortField("owned_partitions", n)
+        if n < 0:
+            raise BadField("owned_partitions")
+        room -= n * 192
+        if room < 0:
+            room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
         owned_partitions = []
         owned_partitions_count = n
         for _ in range(owned_partitions_count):
@@ -92,10 +97,11 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("owned_partitions.partitions")
-                raise ShortField("owned_partitions.partitions", n)
+            if n < 0:
+                raise BadField("owned_partitions.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
             owned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             owned_partitions.append(TopicPartition(owned_partitions_topic, owned_partitions_partitions))
@@ -110,13 +116,15 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45712 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 96
+        if room < 0:
+            room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -135,10 +143,11 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("owned_partitions")
-            raise ShortField("owned_partitions", n)
+        if n < 0:
+            raise BadField("owned_partitions")
+        room -= n * 192
+        if room < 0:
+            room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
         owned_partitions = []
         owned_partitions_count = n
         for _ in range(owned_partitions_count):
@@ -149,10 +158,11 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("owned_partitions.partitions")
-                raise ShortField("owned_partitions.partitions", n)
+            if n < 0:
+                raise BadField("owned_partitions.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
             owned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             owned_partitions.append(TopicPartition(owned_partitions_topic, owned_partitions_partitions))
@@ -167,13 +177,15 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45632 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 96
+        if room < 0:
+            room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -192,10 +204,11 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("owned_partitions")
-            raise ShortField("owned_partitions", n)
+        if n < 0:
+            raise BadField("owned_partitions")
+        room -= n * 192
+        if room < 0:
+            room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
         owned_partitions = []
         owned_partitions_count = n
         for _ in range(owned_partitions_count):
@@ -206,10 +219,11 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("owned_partitions.partitions")
-                raise ShortField("owned_partitions.partitions", n)
+            if n < 0:
+                raise BadField("owned_partitions.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ConsumerProtocolSubscription, version, buf, start, pos + n)
             owned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             owned_partitions.append(TopicPartition(owned_partitions_topic, owned_partitions_partitions))
@@ -355,13 +369,15 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 
     start = pos
     n: int
     try:
+        room = 45840 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         assigned_partitions: list[TopicPartition]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("assigned_partitions")
-            raise ShortField("assigned_partitions", n)
+        if n < 0:
+            raise BadField("assigned_partitions")
+        room -= n * 192
+        if room < 0:
+            room = verify(ConsumerProtocolAssignment, version, buf, start, pos + n)
         assigned_partitions = []
         assigned_partitions_count = n
         for _ in range(assigned_partitions_count):
@@ -372,10 +388,11 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 
             (n,) = unpack_i(buf, pos)
             pos += 4
             assigned_partitions_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("assigned_partitions.partitions")
-                raise ShortField("assigned_partitions.partitions", n)
+            if n < 0:
+                raise BadField("assigned_partitions.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ConsumerProtocolAssignment, version, buf, start, pos + n)
             assigned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             assigned_partitions.append(TopicPartition(assigned_partitions_topic, assigned_partitions_partitions))

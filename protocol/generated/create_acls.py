@@ -26,13 +26,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -59,13 +59,15 @@ def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         creations: list[AclCreation]
-        if not 0 <= n * 10 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("creations")
-            raise ShortField("creations", n)
+        if n < 0:
+            raise BadField("creations")
+        room -= n * 432
+        if room < 0:
+            room = verify(CreateAclsRequest, version, buf, start, pos + n)
         creations = []
         creations_left, creations_step = n, 8
         while creations_left:
@@ -108,16 +110,18 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         creations: list[AclCreation]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("creations")
-            raise ShortField("creations", n)
+        if n < 0:
+            raise BadField("creations")
+        room -= n * 440
+        if room < 0:
+            room = verify(CreateAclsRequest, version, buf, start, pos + n)
         creations = []
         creations_left, creations_step = n, 8
         while creations_left:
@@ -243,13 +247,15 @@ def decode_create_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         results: list[AclCreationResult]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 152
+        if room < 0:
+            room = verify(CreateAclsResponse, version, buf, start, pos + n)
         results = []
         results_left, results_step = n, 8
         while results_left:
@@ -291,16 +297,18 @@ def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[AclCreationResult]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 152
+        if room < 0:
+            room = verify(CreateAclsResponse, version, buf, start, pos + n)
         results = []
         results_left, results_step = n, 8
         while results_left:

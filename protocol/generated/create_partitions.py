@@ -20,13 +20,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -48,13 +48,15 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
     start = pos
     n: int
     try:
+        room = 45840 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[CreatePartitionsTopic]
-        if not 0 <= n * 10 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 224
+        if room < 0:
+            room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -68,18 +70,20 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
             if n < 0:
                 topics_assignments = None
             else:
-                if n * 4 > len(buf) - pos:
-                    raise ShortField("topics.assignments", n)
+                room -= n * 120
+                if room < 0:
+                    room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
                 topics_assignments = []
                 topics_assignments_count = n
                 for _ in range(topics_assignments_count):
                     (n,) = unpack_i(buf, pos)
                     pos += 4
                     topics_assignments_broker_ids: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topics.assignments.broker_ids")
-                        raise ShortField("topics.assignments.broker_ids", n)
+                    if n < 0:
+                        raise BadField("topics.assignments.broker_ids")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
                     topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     topics_assignments.append(CreatePartitionsAssignment(topics_assignments_broker_ids))
@@ -98,16 +102,18 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
     start = pos
     n: int
     try:
+        room = 45840 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[CreatePartitionsTopic]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 236
+        if room < 0:
+            room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -128,8 +134,9 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
             if n < 0:
                 topics_assignments = None
             else:
-                if n * 2 > len(buf) - pos:
-                    raise ShortField("topics.assignments", n)
+                room -= n * 128
+                if room < 0:
+                    room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
                 topics_assignments = []
                 topics_assignments_count = n
                 for _ in range(topics_assignments_count):
@@ -139,10 +146,11 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topics_assignments_broker_ids: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topics.assignments.broker_ids")
-                        raise ShortField("topics.assignments.broker_ids", n)
+                    if n < 0:
+                        raise BadField("topics.assignments.broker_ids")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
                     topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -244,13 +252,15 @@ def decode_create_partitions_response_v0(buf: bytes, pos: int, version: int = 0)
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         results: list[CreatePartitionsTopicResult]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 240
+        if room < 0:
+            room = verify(CreatePartitionsResponse, version, buf, start, pos + n)
         results = []
         results_left, results_step = n, 8
         while results_left:
@@ -293,16 +303,18 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[CreatePartitionsTopicResult]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 244
+        if room < 0:
+            room = verify(CreatePartitionsResponse, version, buf, start, pos + n)
         results = []
         results_left, results_step = n, 8
         while results_left:

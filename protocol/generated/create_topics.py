@@ -35,13 +35,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -72,13 +72,15 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     start = pos
     n: int
     try:
+        room = 45840 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[CreatableTopic]
-        if not 0 <= n * 16 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 328
+        if room < 0:
+            room = verify(CreateTopicsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -89,30 +91,33 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             topics_num_partitions, topics_replication_factor, n = unpack_ihi(buf, pos)
             pos += 10
             topics_assignments: list[CreatableReplicaAssignment]
-            if not 0 <= n * 8 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.assignments")
-                raise ShortField("topics.assignments", n)
+            if n < 0:
+                raise BadField("topics.assignments")
+            room -= n * 136
+            if room < 0:
+                room = verify(CreateTopicsRequest, version, buf, start, pos + n)
             topics_assignments = []
             topics_assignments_count = n
             for _ in range(topics_assignments_count):
                 topics_assignments_partition_index, n = unpack_ii(buf, pos)
                 pos += 8
                 topics_assignments_broker_ids: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.assignments.broker_ids")
-                    raise ShortField("topics.assignments.broker_ids", n)
+                if n < 0:
+                    raise BadField("topics.assignments.broker_ids")
+                room -= n * 40
+                if room < 0:
+                    room = verify(CreateTopicsRequest, version, buf, start, pos + n)
                 topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_assignments.append(CreatableReplicaAssignment(topics_assignments_partition_index, topics_assignments_broker_ids))
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_configs: list[CreatableTopicConfig]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.configs")
-                raise ShortField("topics.configs", n)
+            if n < 0:
+                raise BadField("topics.configs")
+            room -= n * 200
+            if room < 0:
+                room = verify(CreateTopicsRequest, version, buf, start, pos + n)
             topics_configs = []
             topics_configs_left, topics_configs_step = n, 8
             while topics_configs_left:
@@ -159,16 +164,18 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
     start = pos
     n: int
     try:
+        room = 45840 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[CreatableTopic]
-        if not 0 <= n * 10 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 352
+        if room < 0:
+            room = verify(CreateTopicsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -186,10 +193,11 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_assignments: list[CreatableReplicaAssignment]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.assignments")
-                raise ShortField("topics.assignments", n)
+            if n < 0:
+                raise BadField("topics.assignments")
+            room -= n * 144
+            if room < 0:
+                room = verify(CreateTopicsRequest, version, buf, start, pos + n)
             topics_assignments = []
             topics_assignments_count = n
             for _ in range(topics_assignments_count):
@@ -199,10 +207,11 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_assignments_broker_ids: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.assignments.broker_ids")
-                    raise ShortField("topics.assignments.broker_ids", n)
+                if n < 0:
+                    raise BadField("topics.assignments.broker_ids")
+                room -= n * 40
+                if room < 0:
+                    room = verify(CreateTopicsRequest, version, buf, start, pos + n)
                 topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -216,10 +225,11 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_configs: list[CreatableTopicConfig]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.configs")
-                raise ShortField("topics.configs", n)
+            if n < 0:
+                raise BadField("topics.configs")
+            room -= n * 204
+            if room < 0:
+                room = verify(CreateTopicsRequest, version, buf, start, pos + n)
             topics_configs = []
             topics_configs_left, topics_configs_step = n, 8
             while topics_configs_left:
@@ -397,13 +407,15 @@ def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[CreatableTopicResult]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 352
+        if room < 0:
+            room = verify(CreateTopicsResponse, version, buf, start, pos + n)
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:
@@ -449,16 +461,18 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[CreatableTopicResult]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 424
+        if room < 0:
+            room = verify(CreateTopicsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -489,8 +503,9 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
             if n < 0:
                 topics_configs = None
             else:
-                if n * 6 > len(buf) - pos:
-                    raise ShortField("topics.configs", n)
+                room -= n * 256
+                if room < 0:
+                    room = verify(CreateTopicsResponse, version, buf, start, pos + n)
                 topics_configs = []
                 topics_configs_left, topics_configs_step = n, 8
                 while topics_configs_left:
@@ -541,7 +556,7 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                     n, pos = read_uvarint(buf, pos)
                     topics_tag_end = pos + n
                     if topics_tag_end > len(buf):
-                        raise ShortField("topics.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         (topics_topic_config_error_code,) = unpack_h(buf, pos)
                         pos += 2
@@ -566,16 +581,18 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[CreatableTopicResult]
-        if not 0 <= n * 28 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 424
+        if room < 0:
+            room = verify(CreateTopicsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -606,8 +623,9 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
             if n < 0:
                 topics_configs = None
             else:
-                if n * 6 > len(buf) - pos:
-                    raise ShortField("topics.configs", n)
+                room -= n * 256
+                if room < 0:
+                    room = verify(CreateTopicsResponse, version, buf, start, pos + n)
                 topics_configs = []
                 topics_configs_left, topics_configs_step = n, 8
                 while topics_configs_left:
@@ -658,7 +676,7 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                     n, pos = read_uvarint(buf, pos)
                     topics_tag_end = pos + n
                     if topics_tag_end > len(buf):
-                        raise ShortField("topics.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         (topics_topic_config_error_code,) = unpack_h(buf, pos)
                         pos += 2

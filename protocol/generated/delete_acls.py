@@ -31,13 +31,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -63,13 +63,15 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         filters: list[DeleteAclsFilter]
-        if not 0 <= n * 10 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("filters")
-            raise ShortField("filters", n)
+        if n < 0:
+            raise BadField("filters")
+        room -= n * 432
+        if room < 0:
+            room = verify(DeleteAclsRequest, version, buf, start, pos + n)
         filters = []
         filters_left, filters_step = n, 8
         while filters_left:
@@ -121,16 +123,18 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         filters: list[DeleteAclsFilter]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("filters")
-            raise ShortField("filters", n)
+        if n < 0:
+            raise BadField("filters")
+        room -= n * 440
+        if room < 0:
+            room = verify(DeleteAclsRequest, version, buf, start, pos + n)
         filters = []
         filters_left, filters_step = n, 8
         while filters_left:
@@ -289,13 +293,15 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         filter_results: list[DeleteAclsFilterResult]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("filter_results")
-            raise ShortField("filter_results", n)
+        if n < 0:
+            raise BadField("filter_results")
+        room -= n * 232
+        if room < 0:
+            room = verify(DeleteAclsResponse, version, buf, start, pos + n)
         filter_results = []
         filter_results_count = n
         for _ in range(filter_results_count):
@@ -309,10 +315,11 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             (n,) = unpack_i(buf, pos)
             pos += 4
             filter_results_matching_acls: list[DeleteAclsMatchingAcl]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("filter_results.matching_acls")
-                raise ShortField("filter_results.matching_acls", n)
+            if n < 0:
+                raise BadField("filter_results.matching_acls")
+            room -= n * 544
+            if room < 0:
+                room = verify(DeleteAclsResponse, version, buf, start, pos + n)
             filter_results_matching_acls = []
             filter_results_matching_acls_left, filter_results_matching_acls_step = n, 8
             while filter_results_matching_acls_left:
@@ -363,16 +370,18 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         filter_results: list[DeleteAclsFilterResult]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("filter_results")
-            raise ShortField("filter_results", n)
+        if n < 0:
+            raise BadField("filter_results")
+        room -= n * 244
+        if room < 0:
+            room = verify(DeleteAclsResponse, version, buf, start, pos + n)
         filter_results = []
         filter_results_count = n
         for _ in range(filter_results_count):
@@ -392,10 +401,11 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             filter_results_matching_acls: list[DeleteAclsMatchingAcl]
-            if not 0 <= n * 11 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("filter_results.matching_acls")
-                raise ShortField("filter_results.matching_acls", n)
+            if n < 0:
+                raise BadField("filter_results.matching_acls")
+            room -= n * 556
+            if room < 0:
+                room = verify(DeleteAclsResponse, version, buf, start, pos + n)
             filter_results_matching_acls = []
             filter_results_matching_acls_left, filter_results_matching_acls_step = n, 8
             while filter_results_matching_acls_left:

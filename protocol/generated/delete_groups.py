@@ -14,13 +14,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -40,13 +40,15 @@ def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> t
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups_names: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups_names")
-            raise ShortField("groups_names", n)
+        if n < 0:
+            raise BadField("groups_names")
+        room -= n * 96
+        if room < 0:
+            room = verify(DeleteGroupsRequest, version, buf, start, pos + n)
         groups_names = []
         groups_names_count = n
         for _ in range(groups_names_count):
@@ -69,16 +71,18 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups_names: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups_names")
-            raise ShortField("groups_names", n)
+        if n < 0:
+            raise BadField("groups_names")
+        room -= n * 100
+        if room < 0:
+            room = verify(DeleteGroupsRequest, version, buf, start, pos + n)
         groups_names = []
         groups_names_count = n
         for _ in range(groups_names_count):
@@ -144,13 +148,15 @@ def decode_delete_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         results: list[DeletableGroupResult]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 152
+        if room < 0:
+            room = verify(DeleteGroupsResponse, version, buf, start, pos + n)
         results = []
         results_left, results_step = n, 8
         while results_left:
@@ -191,16 +197,18 @@ def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[DeletableGroupResult]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 152
+        if room < 0:
+            room = verify(DeleteGroupsResponse, version, buf, start, pos + n)
         results = []
         results_left, results_step = n, 8
         while results_left:

@@ -21,13 +21,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -51,13 +51,15 @@ def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[DeleteRecordsTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(DeleteRecordsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -68,10 +70,11 @@ def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> 
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[DeleteRecordsPartition]
-            if not 0 <= n * 12 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 88
+            if room < 0:
+                room = verify(DeleteRecordsRequest, version, buf, start, pos + n)
             end = pos + n * 12
             topics_partitions = list(starmap(DeleteRecordsPartition, rows_iq(buf[pos:end])))
             pos = end
@@ -90,16 +93,18 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[DeleteRecordsTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(DeleteRecordsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -117,10 +122,11 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[DeleteRecordsPartition]
-            if not 0 <= n * 13 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 84
+            if room < 0:
+                room = verify(DeleteRecordsRequest, version, buf, start, pos + n)
             end = pos + n * 13
             if buf[pos + 12 : end : 13].count(0) == n:
                 topics_partitions = list(starmap(DeleteRecordsPartition, rows_iqx(buf[pos:end])))
@@ -204,13 +210,15 @@ def decode_delete_records_response_v0(buf: bytes, pos: int, version: int = 0) ->
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[DeleteRecordsTopicResult]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(DeleteRecordsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -221,10 +229,11 @@ def decode_delete_records_response_v0(buf: bytes, pos: int, version: int = 0) ->
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[DeleteRecordsPartitionResult]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 112
+            if room < 0:
+                room = verify(DeleteRecordsResponse, version, buf, start, pos + n)
             end = pos + n * 14
             topics_partitions = list(starmap(DeleteRecordsPartitionResult, rows_iqh(buf[pos:end])))
             pos = end
@@ -243,16 +252,18 @@ def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) ->
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[DeleteRecordsTopicResult]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(DeleteRecordsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -270,10 +281,11 @@ def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) ->
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[DeleteRecordsPartitionResult]
-            if not 0 <= n * 15 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 108
+            if room < 0:
+                room = verify(DeleteRecordsResponse, version, buf, start, pos + n)
             end = pos + n * 15
             if buf[pos + 14 : end : 15].count(0) == n:
                 topics_partitions = list(starmap(DeleteRecordsPartitionResult, rows_iqhx(buf[pos:end])))

@@ -20,12 +20,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -42,6 +42,7 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -56,10 +57,11 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[DeleteShareGroupOffsetsRequestTopic]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(DeleteShareGroupOffsetsRequest, version, buf, start, pos + n)
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:
@@ -139,6 +141,7 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -155,10 +158,11 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[DeleteShareGroupOffsetsResponseTopic]
-        if not 0 <= n * 21 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 244
+        if room < 0:
+            room = verify(DeleteShareGroupOffsetsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:

@@ -22,12 +22,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -46,6 +46,7 @@ def decode_delete_share_group_state_request_v0(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -60,10 +61,11 @@ def decode_delete_share_group_state_request_v0(buf: bytes, pos: int, version: in
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[DeleteStateData]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(DeleteShareGroupStateRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -73,10 +75,11 @@ def decode_delete_share_group_state_request_v0(buf: bytes, pos: int, version: in
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[PartitionData]
-            if not 0 <= n * 5 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 68
+            if room < 0:
+                room = verify(DeleteShareGroupStateRequest, version, buf, start, pos + n)
             end = pos + n * 5
             if buf[pos + 4 : end : 5].count(0) == n:
                 topics_partitions = list(starmap(PartitionData, rows_ix(buf[pos:end])))
@@ -142,16 +145,18 @@ def decode_delete_share_group_state_response_v0(buf: bytes, pos: int, version: i
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[DeleteStateResult]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 128
+        if room < 0:
+            room = verify(DeleteShareGroupStateResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -161,10 +166,11 @@ def decode_delete_share_group_state_response_v0(buf: bytes, pos: int, version: i
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_partitions: list[PartitionResult]
-            if not 0 <= n * 8 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.partitions")
-                raise ShortField("results.partitions", n)
+            if n < 0:
+                raise BadField("results.partitions")
+            room -= n * 184
+            if room < 0:
+                room = verify(DeleteShareGroupStateResponse, version, buf, start, pos + n)
             results_partitions = []
             results_partitions_left, results_partitions_step = n, 8
             while results_partitions_left:

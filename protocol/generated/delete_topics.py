@@ -14,7 +14,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -22,6 +21,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -49,13 +49,15 @@ def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> t
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topic_names: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topic_names")
-            raise ShortField("topic_names", n)
+        if n < 0:
+            raise BadField("topic_names")
+        room -= n * 96
+        if room < 0:
+            room = verify(DeleteTopicsRequest, version, buf, start, pos + n)
         topic_names = []
         topic_names_count = n
         for _ in range(topic_names_count):
@@ -81,16 +83,18 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topic_names: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topic_names")
-            raise ShortField("topic_names", n)
+        if n < 0:
+            raise BadField("topic_names")
+        room -= n * 100
+        if room < 0:
+            room = verify(DeleteTopicsRequest, version, buf, start, pos + n)
         topic_names = []
         topic_names_count = n
         for _ in range(topic_names_count):
@@ -119,16 +123,18 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[DeleteTopicState]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(DeleteTopicsRequest, version, buf, start, pos + n)
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:
@@ -257,13 +263,15 @@ def decode_delete_topics_response_v1(buf: bytes, pos: int, version: int = 1) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         responses: list[DeletableTopicResult]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 168
+        if room < 0:
+            room = verify(DeleteTopicsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:
@@ -307,16 +315,18 @@ def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[DeletableTopicResult]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 168
+        if room < 0:
+            room = verify(DeleteTopicsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:
@@ -362,16 +372,18 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[DeletableTopicResult]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 244
+        if room < 0:
+            room = verify(DeleteTopicsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:
@@ -424,16 +436,18 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[DeletableTopicResult]
-        if not 0 <= n * 21 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 244
+        if room < 0:
+            room = verify(DeleteTopicsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:

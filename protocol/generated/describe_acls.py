@@ -24,13 +24,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -212,6 +212,7 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
         if n >= 0:
@@ -222,10 +223,11 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[DescribeAclsResource]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 264
+        if room < 0:
+            room = verify(DescribeAclsResponse, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -236,10 +238,11 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
             resources_pattern_type, n = unpack_bi(buf, pos)
             pos += 5
             resources_acls: list[AclDescription]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("resources.acls")
-                raise ShortField("resources.acls", n)
+            if n < 0:
+                raise BadField("resources.acls")
+            room -= n * 272
+            if room < 0:
+                room = verify(DescribeAclsResponse, version, buf, start, pos + n)
             resources_acls = []
             resources_acls_left, resources_acls_step = n, 8
             while resources_acls_left:
@@ -279,6 +282,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -295,10 +299,11 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         resources: list[DescribeAclsResource]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 276
+        if room < 0:
+            room = verify(DescribeAclsResponse, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -316,10 +321,11 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             resources_acls: list[AclDescription]
-            if not 0 <= n * 5 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("resources.acls")
-                raise ShortField("resources.acls", n)
+            if n < 0:
+                raise BadField("resources.acls")
+            room -= n * 276
+            if room < 0:
+                room = verify(DescribeAclsResponse, version, buf, start, pos + n)
             resources_acls = []
             resources_acls_left, resources_acls_step = n, 8
             while resources_acls_left:

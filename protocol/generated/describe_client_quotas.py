@@ -21,12 +21,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -59,13 +59,15 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         components: list[ComponentData]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("components")
-            raise ShortField("components", n)
+        if n < 0:
+            raise BadField("components")
+        room -= n * 244
+        if room < 0:
+            room = verify(DescribeClientQuotasRequest, version, buf, start, pos + n)
         components = []
         components_left, components_step = n, 8
         while components_left:
@@ -105,16 +107,18 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         components: list[ComponentData]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("components")
-            raise ShortField("components", n)
+        if n < 0:
+            raise BadField("components")
+        room -= n * 248
+        if room < 0:
+            room = verify(DescribeClientQuotasRequest, version, buf, start, pos + n)
         components = []
         components_left, components_step = n, 8
         while components_left:
@@ -226,6 +230,7 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
         if n >= 0:
@@ -239,18 +244,20 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
         if n < 0:
             entries = None
         else:
-            if n * 8 > len(buf) - pos:
-                raise ShortField("entries", n)
+            room -= n * 184
+            if room < 0:
+                room = verify(DescribeClientQuotasResponse, version, buf, start, pos + n)
             entries = []
             entries_count = n
             for _ in range(entries_count):
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 entries_entity: list[EntityData]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("entries.entity")
-                    raise ShortField("entries.entity", n)
+                if n < 0:
+                    raise BadField("entries.entity")
+                room -= n * 200
+                if room < 0:
+                    room = verify(DescribeClientQuotasResponse, version, buf, start, pos + n)
                 entries_entity = []
                 entries_entity_left, entries_entity_step = n, 8
                 while entries_entity_left:
@@ -282,10 +289,11 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 entries_values: list[ValueData]
-                if not 0 <= n * 10 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("entries.values")
-                    raise ShortField("entries.values", n)
+                if n < 0:
+                    raise BadField("entries.values")
+                room -= n * 128
+                if room < 0:
+                    room = verify(DescribeClientQuotasResponse, version, buf, start, pos + n)
                 entries_values = []
                 entries_values_left, entries_values_step = n, 8
                 while entries_values_left:
@@ -324,6 +332,7 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -343,8 +352,9 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
         if n < 0:
             entries = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("entries", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(DescribeClientQuotasResponse, version, buf, start, pos + n)
             entries = []
             entries_count = n
             for _ in range(entries_count):
@@ -354,10 +364,11 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 entries_entity: list[EntityData]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("entries.entity")
-                    raise ShortField("entries.entity", n)
+                if n < 0:
+                    raise BadField("entries.entity")
+                room -= n * 204
+                if room < 0:
+                    room = verify(DescribeClientQuotasResponse, version, buf, start, pos + n)
                 entries_entity = []
                 entries_entity_left, entries_entity_step = n, 8
                 while entries_entity_left:
@@ -403,10 +414,11 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 entries_values: list[ValueData]
-                if not 0 <= n * 10 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("entries.values")
-                    raise ShortField("entries.values", n)
+                if n < 0:
+                    raise BadField("entries.values")
+                room -= n * 128
+                if room < 0:
+                    room = verify(DescribeClientQuotasResponse, version, buf, start, pos + n)
                 entries_values = []
                 entries_values_left, entries_values_step = n, 8
                 while entries_values_left:

@@ -14,13 +14,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     not_in_version,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -115,6 +115,7 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
     start = pos
     n: int
     try:
+        room = 45552 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -139,10 +140,11 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[DescribeClusterBroker]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 268
+        if room < 0:
+            room = verify(DescribeClusterResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -195,6 +197,7 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
     start = pos
     n: int
     try:
+        room = 45520 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -219,10 +222,11 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[DescribeClusterBroker]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 268
+        if room < 0:
+            room = verify(DescribeClusterResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -275,6 +279,7 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
     start = pos
     n: int
     try:
+        room = 45520 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -299,10 +304,11 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[DescribeClusterBroker]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 264
+        if room < 0:
+            room = verify(DescribeClusterResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:

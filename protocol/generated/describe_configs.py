@@ -36,7 +36,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -44,6 +43,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -72,13 +72,15 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[DescribeConfigsResource]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 236
+        if room < 0:
+            room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -92,8 +94,9 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
             if n < 0:
                 resources_configuration_keys = None
             else:
-                if n * 2 > len(buf) - pos:
-                    raise ShortField("resources.configuration_keys", n)
+                room -= n * 96
+                if room < 0:
+                    room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
                 resources_configuration_keys = []
                 resources_configuration_keys_count = n
                 for _ in range(resources_configuration_keys_count):
@@ -117,13 +120,15 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[DescribeConfigsResource]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 236
+        if room < 0:
+            room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -137,8 +142,9 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
             if n < 0:
                 resources_configuration_keys = None
             else:
-                if n * 2 > len(buf) - pos:
-                    raise ShortField("resources.configuration_keys", n)
+                room -= n * 96
+                if room < 0:
+                    room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
                 resources_configuration_keys = []
                 resources_configuration_keys_count = n
                 for _ in range(resources_configuration_keys_count):
@@ -159,16 +165,18 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         resources: list[DescribeConfigsResource]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 248
+        if room < 0:
+            room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -189,8 +197,9 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
             if n < 0:
                 resources_configuration_keys = None
             else:
-                if n > len(buf) - pos:
-                    raise ShortField("resources.configuration_keys", n)
+                room -= n * 100
+                if room < 0:
+                    room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
                 resources_configuration_keys = []
                 resources_configuration_keys_count = n
                 for _ in range(resources_configuration_keys_count):
@@ -316,13 +325,15 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         results: list[DescribeConfigsResult]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 348
+        if room < 0:
+            room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -340,10 +351,11 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_configs: list[DescribeConfigsResourceResult]
-            if not 0 <= n * 11 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.configs")
-                raise ShortField("results.configs", n)
+            if n < 0:
+                raise BadField("results.configs")
+            room -= n * 332
+            if room < 0:
+                room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
             results_configs = []
             results_configs_count = n
             for _ in range(results_configs_count):
@@ -361,10 +373,11 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzi(buf, pos)
                 pos += 7
                 results_configs_synonyms: list[DescribeConfigsSynonym]
-                if not 0 <= n * 5 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("results.configs.synonyms")
-                    raise ShortField("results.configs.synonyms", n)
+                if n < 0:
+                    raise BadField("results.configs.synonyms")
+                room -= n * 244
+                if room < 0:
+                    room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
                 results_configs_synonyms = []
                 results_configs_synonyms_left, results_configs_synonyms_step = n, 8
                 while results_configs_synonyms_left:
@@ -411,13 +424,15 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         results: list[DescribeConfigsResult]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 348
+        if room < 0:
+            room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -435,10 +450,11 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_configs: list[DescribeConfigsResourceResult]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.configs")
-                raise ShortField("results.configs", n)
+            if n < 0:
+                raise BadField("results.configs")
+            room -= n * 432
+            if room < 0:
+                room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
             results_configs = []
             results_configs_count = n
             for _ in range(results_configs_count):
@@ -456,10 +472,11 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzi(buf, pos)
                 pos += 7
                 results_configs_synonyms: list[DescribeConfigsSynonym]
-                if not 0 <= n * 5 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("results.configs.synonyms")
-                    raise ShortField("results.configs.synonyms", n)
+                if n < 0:
+                    raise BadField("results.configs.synonyms")
+                room -= n * 244
+                if room < 0:
+                    room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
                 results_configs_synonyms = []
                 results_configs_synonyms_left, results_configs_synonyms_step = n, 8
                 while results_configs_synonyms_left:
@@ -510,16 +527,18 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[DescribeConfigsResult]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 364
+        if room < 0:
+            room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -547,10 +566,11 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_configs: list[DescribeConfigsResourceResult]
-            if not 0 <= n * 9 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.configs")
-                raise ShortField("results.configs", n)
+            if n < 0:
+                raise BadField("results.configs")
+            room -= n * 452
+            if room < 0:
+                room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
             results_configs = []
             results_configs_count = n
             for _ in range(results_configs_count):
@@ -578,10 +598,11 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 results_configs_synonyms: list[DescribeConfigsSynonym]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("results.configs.synonyms")
-                    raise ShortField("results.configs.synonyms", n)
+                if n < 0:
+                    raise BadField("results.configs.synonyms")
+                room -= n * 248
+                if room < 0:
+                    room = verify(DescribeConfigsResponse, version, buf, start, pos + n)
                 results_configs_synonyms = []
                 results_configs_synonyms_left, results_configs_synonyms_step = n, 8
                 while results_configs_synonyms_left:

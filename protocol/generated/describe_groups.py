@@ -14,7 +14,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -22,6 +21,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -44,13 +44,15 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) ->
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 96
+        if room < 0:
+            room = verify(DescribeGroupsRequest, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -76,13 +78,15 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) ->
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 96
+        if room < 0:
+            room = verify(DescribeGroupsRequest, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -105,16 +109,18 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 100
+        if room < 0:
+            room = verify(DescribeGroupsRequest, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -209,13 +215,15 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups: list[DescribedGroup]
-        if not 0 <= n * 14 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 480
+        if room < 0:
+            room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -238,10 +246,11 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 352
+            if room < 0:
+                room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_left, groups_members_step = n, 8
             while groups_members_left:
@@ -291,13 +300,15 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         groups: list[DescribedGroup]
-        if not 0 <= n * 14 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 480
+        if room < 0:
+            room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -320,10 +331,11 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 352
+            if room < 0:
+                room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_left, groups_members_step = n, 8
             while groups_members_left:
@@ -376,13 +388,15 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         groups: list[DescribedGroup]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 496
+        if room < 0:
+            room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -405,10 +419,11 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 352
+            if room < 0:
+                room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_left, groups_members_step = n, 8
             while groups_members_left:
@@ -460,13 +475,15 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         groups: list[DescribedGroup]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 496
+        if room < 0:
+            room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -489,10 +506,11 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
-            if not 0 <= n * 16 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 424
+            if room < 0:
+                room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_left, groups_members_step = n, 8
             while groups_members_left:
@@ -551,16 +569,18 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribedGroup]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 520
+        if room < 0:
+            room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -602,10 +622,11 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_members: list[DescribedGroupMember]
-            if not 0 <= n * 7 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 460
+            if room < 0:
+                room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_left, groups_members_step = n, 8
             while groups_members_left:
@@ -695,16 +716,18 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribedGroup]
-        if not 0 <= n * 13 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 596
+        if room < 0:
+            room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -756,10 +779,11 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_members: list[DescribedGroupMember]
-            if not 0 <= n * 7 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 460
+            if room < 0:
+                room = verify(DescribeGroupsResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_left, groups_members_step = n, 8
             while groups_members_left:

@@ -21,12 +21,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -43,16 +43,18 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[TopicRequest]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(DescribeProducersRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -70,10 +72,11 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partition_indexes: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partition_indexes")
-                raise ShortField("topics.partition_indexes", n)
+            if n < 0:
+                raise BadField("topics.partition_indexes")
+            room -= n * 40
+            if room < 0:
+                room = verify(DescribeProducersRequest, version, buf, start, pos + n)
             topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -125,16 +128,18 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[TopicResponse]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(DescribeProducersResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -152,10 +157,11 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[PartitionResponse]
-            if not 0 <= n * 9 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 260
+            if room < 0:
+                room = verify(DescribeProducersResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -175,10 +181,11 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_active_producers: list[ProducerState]
-                if not 0 <= n * 37 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.active_producers")
-                    raise ShortField("topics.partitions.active_producers", n)
+                if n < 0:
+                    raise BadField("topics.partitions.active_producers")
+                room -= n * 164
+                if room < 0:
+                    room = verify(DescribeProducersResponse, version, buf, start, pos + n)
                 end = pos + n * 37
                 if buf[pos + 36 : end : 37].count(0) == n:
                     topics_partitions_active_producers = list(starmap(ProducerState, rows_qiiqiqx(buf[pos:end])))

@@ -23,13 +23,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -54,16 +54,18 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribeShareGroupOffsetsRequestGroup]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 204
+        if room < 0:
+            room = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -84,8 +86,9 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
             if n < 0:
                 groups_topics = None
             else:
-                if n * 3 > len(buf) - pos:
-                    raise ShortField("groups.topics", n)
+                room -= n * 204
+                if room < 0:
+                    room = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n)
                 groups_topics = []
                 groups_topics_count = n
                 for _ in range(groups_topics_count):
@@ -103,10 +106,11 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_topics_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.topics.partitions")
-                        raise ShortField("groups.topics.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.topics.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n)
                     groups_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -187,16 +191,18 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribeShareGroupOffsetsResponseGroup]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 320
+        if room < 0:
+            room = verify(DescribeShareGroupOffsetsResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -214,10 +220,11 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_topics: list[DescribeShareGroupOffsetsResponseTopic]
-            if not 0 <= n * 19 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.topics")
-                raise ShortField("groups.topics", n)
+            if n < 0:
+                raise BadField("groups.topics")
+            room -= n * 204
+            if room < 0:
+                room = verify(DescribeShareGroupOffsetsResponse, version, buf, start, pos + n)
             groups_topics = []
             groups_topics_count = n
             for _ in range(groups_topics_count):
@@ -235,10 +242,11 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_topics_partitions: list[DescribeShareGroupOffsetsResponsePartition]
-                if not 0 <= n * 20 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.topics.partitions")
-                    raise ShortField("groups.topics.partitions", n)
+                if n < 0:
+                    raise BadField("groups.topics.partitions")
+                room -= n * 232
+                if room < 0:
+                    room = verify(DescribeShareGroupOffsetsResponse, version, buf, start, pos + n)
                 groups_topics_partitions = []
                 groups_topics_partitions_left, groups_topics_partitions_step = n, 8
                 while groups_topics_partitions_left:
@@ -306,16 +314,18 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribeShareGroupOffsetsResponseGroup]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 320
+        if room < 0:
+            room = verify(DescribeShareGroupOffsetsResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -333,10 +343,11 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_topics: list[DescribeShareGroupOffsetsResponseTopic]
-            if not 0 <= n * 19 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.topics")
-                raise ShortField("groups.topics", n)
+            if n < 0:
+                raise BadField("groups.topics")
+            room -= n * 204
+            if room < 0:
+                room = verify(DescribeShareGroupOffsetsResponse, version, buf, start, pos + n)
             groups_topics = []
             groups_topics_count = n
             for _ in range(groups_topics_count):
@@ -354,10 +365,11 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_topics_partitions: list[DescribeShareGroupOffsetsResponsePartition]
-                if not 0 <= n * 28 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.topics.partitions")
-                    raise ShortField("groups.topics.partitions", n)
+                if n < 0:
+                    raise BadField("groups.topics.partitions")
+                room -= n * 232
+                if room < 0:
+                    room = verify(DescribeShareGroupOffsetsResponse, version, buf, start, pos + n)
                 groups_topics_partitions = []
                 groups_topics_partitions_left, groups_topics_partitions_step = n, 8
                 while groups_topics_partitions_left:

@@ -22,12 +22,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -52,16 +52,18 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
     start = pos
     n: int
     try:
+        room = 45696 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[TopicRequest]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(DescribeTopicPartitionsRequest, version, buf, start, pos + n)
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:
@@ -164,16 +166,18 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
     start = pos
     n: int
     try:
+        room = 45696 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[DescribeTopicPartitionsResponseTopic]
-        if not 0 <= n * 26 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 272
+        if room < 0:
+            room = verify(DescribeTopicPartitionsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -193,10 +197,11 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[DescribeTopicPartitionsResponsePartition]
-            if not 0 <= n * 20 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 568
+            if room < 0:
+                room = verify(DescribeTopicPartitionsResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -206,10 +211,11 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(DescribeTopicPartitionsResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -218,10 +224,11 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(DescribeTopicPartitionsResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -233,8 +240,9 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 if n < 0:
                     topics_partitions_eligible_leader_replicas = None
                 else:
-                    if n * 4 > len(buf) - pos:
-                        raise ShortField("topics.partitions.eligible_leader_replicas", n)
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(DescribeTopicPartitionsResponse, version, buf, start, pos + n)
                     topics_partitions_eligible_leader_replicas = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                 n = buf[pos]
@@ -246,8 +254,9 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 if n < 0:
                     topics_partitions_last_known_elr = None
                 else:
-                    if n * 4 > len(buf) - pos:
-                        raise ShortField("topics.partitions.last_known_elr", n)
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(DescribeTopicPartitionsResponse, version, buf, start, pos + n)
                     topics_partitions_last_known_elr = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                 n = buf[pos]
@@ -256,10 +265,11 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(DescribeTopicPartitionsResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]

@@ -18,12 +18,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -40,16 +40,18 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         transactional_ids: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("transactional_ids")
-            raise ShortField("transactional_ids", n)
+        if n < 0:
+            raise BadField("transactional_ids")
+        room -= n * 100
+        if room < 0:
+            room = verify(DescribeTransactionsRequest, version, buf, start, pos + n)
         transactional_ids = []
         transactional_ids_count = n
         for _ in range(transactional_ids_count):
@@ -98,16 +100,18 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         transaction_states: list[TransactionState]
-        if not 0 <= n * 28 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("transaction_states")
-            raise ShortField("transaction_states", n)
+        if n < 0:
+            raise BadField("transaction_states")
+        room -= n * 408
+        if room < 0:
+            room = verify(DescribeTransactionsResponse, version, buf, start, pos + n)
         transaction_states = []
         transaction_states_count = n
         for _ in range(transaction_states_count):
@@ -133,10 +137,11 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             transaction_states_topics: list[TopicData]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("transaction_states.topics")
-                raise ShortField("transaction_states.topics", n)
+            if n < 0:
+                raise BadField("transaction_states.topics")
+            room -= n * 204
+            if room < 0:
+                room = verify(DescribeTransactionsResponse, version, buf, start, pos + n)
             transaction_states_topics = []
             transaction_states_topics_count = n
             for _ in range(transaction_states_topics_count):
@@ -154,10 +159,11 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 transaction_states_topics_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("transaction_states.topics.partitions")
-                    raise ShortField("transaction_states.topics.partitions", n)
+                if n < 0:
+                    raise BadField("transaction_states.topics.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(DescribeTransactionsResponse, version, buf, start, pos + n)
                 transaction_states_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]

@@ -21,12 +21,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -44,6 +44,7 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -53,8 +54,9 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
         if n < 0:
             users = None
         else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("users", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(DescribeUserScramCredentialsRequest, version, buf, start, pos + n)
             users = []
             users_left, users_step = n, 8
             while users_left:
@@ -130,6 +132,7 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -146,10 +149,11 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[DescribeUserScramCredentialsResult]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 320
+        if room < 0:
+            room = verify(DescribeUserScramCredentialsResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -177,10 +181,11 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_credential_infos: list[CredentialInfo]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.credential_infos")
-                raise ShortField("results.credential_infos", n)
+            if n < 0:
+                raise BadField("results.credential_infos")
+            room -= n * 96
+            if room < 0:
+                room = verify(DescribeUserScramCredentialsResponse, version, buf, start, pos + n)
             end = pos + n * 6
             if buf[pos + 5 : end : 6].count(0) == n:
                 results_credential_infos = list(starmap(CredentialInfo, rows_bix(buf[pos:end])))

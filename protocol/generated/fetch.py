@@ -51,7 +51,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -59,6 +58,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -108,13 +108,15 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
     start = pos
     n: int
     try:
+        room = 45568 - 2 * len(buf)
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
         pos += 21
         topics: list[FetchTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -125,10 +127,11 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 16 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 152
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             end = pos + n * 16
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, -1, partition_max_bytes) for partition, fetch_offset, partition_max_bytes in rows_iqi(buf[pos:end])]
             pos = end
@@ -144,13 +147,15 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
     start = pos
     n: int
     try:
+        room = 45568 - 2 * len(buf)
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
         pos += 21
         topics: list[FetchTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -161,10 +166,11 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 24 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 152
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             end = pos + n * 24
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, fetch_offset, log_start_offset, partition_max_bytes in rows_iqqi(buf[pos:end])]
             pos = end
@@ -183,13 +189,15 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
     start = pos
     n: int
     try:
+        room = 45504 - 2 * len(buf)
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -200,10 +208,11 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 24 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 152
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             end = pos + n * 24
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, fetch_offset, log_start_offset, partition_max_bytes in rows_iqqi(buf[pos:end])]
             pos = end
@@ -211,10 +220,11 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
         (n,) = unpack_i(buf, pos)
         pos += 4
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -225,10 +235,11 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             forgotten_topics_data.append(ForgottenTopic(forgotten_topics_data_topic, ZERO_UUID, forgotten_topics_data_partitions))
@@ -246,13 +257,15 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
     start = pos
     n: int
     try:
+        room = 45504 - 2 * len(buf)
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -263,10 +276,11 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 28 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 168
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             end = pos + n * 28
             topics_partitions = [FetchPartition(partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes in rows_iiqqi(buf[pos:end])]
             pos = end
@@ -274,10 +288,11 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
         (n,) = unpack_i(buf, pos)
         pos += 4
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -288,10 +303,11 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             forgotten_topics_data.append(ForgottenTopic(forgotten_topics_data_topic, ZERO_UUID, forgotten_topics_data_partitions))
@@ -309,13 +325,15 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
     start = pos
     n: int
     try:
+        room = 45424 - 2 * len(buf)
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -326,10 +344,11 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 28 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 168
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             end = pos + n * 28
             topics_partitions = [FetchPartition(partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes in rows_iiqqi(buf[pos:end])]
             pos = end
@@ -337,10 +356,11 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
         (n,) = unpack_i(buf, pos)
         pos += 4
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -351,10 +371,11 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             forgotten_topics_data.append(ForgottenTopic(forgotten_topics_data_topic, ZERO_UUID, forgotten_topics_data_partitions))
@@ -373,16 +394,18 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
     start = pos
     n: int
     try:
+        room = 45344 - 2 * len(buf)
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiiB(buf, pos)
         pos += 26
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 220
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -400,10 +423,11 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 33 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 180
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
                 topics_partitions = list(starmap(FetchPartition, rows_iiqiqix(buf[pos:end])))
@@ -428,10 +452,11 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 220
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -449,10 +474,11 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -479,7 +505,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     if not n:
@@ -503,16 +529,18 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
     start = pos
     n: int
     try:
+        room = 45344 - 2 * len(buf)
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiiB(buf, pos)
         pos += 26
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -522,10 +550,11 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 33 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 180
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
                 topics_partitions = list(starmap(FetchPartition, rows_iiqiqix(buf[pos:end])))
@@ -550,10 +579,11 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -563,10 +593,11 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -593,7 +624,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     if not n:
@@ -620,16 +651,18 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
     start = pos
     n: int
     try:
+        room = 45264 - 2 * len(buf)
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -639,10 +672,11 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 33 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 180
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
                 topics_partitions = list(starmap(FetchPartition, rows_iiqiqix(buf[pos:end])))
@@ -667,10 +701,11 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -680,10 +715,11 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -711,7 +747,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     if not n:
@@ -744,16 +780,18 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
     start = pos
     n: int
     try:
+        room = 45264 - 2 * len(buf)
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -763,10 +801,11 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 33 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 244
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -781,7 +820,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                         n, pos = read_uvarint(buf, pos)
                         topics_partitions_tag_end = pos + n
                         if topics_partitions_tag_end > len(buf):
-                            raise ShortField("topics.partitions.tagged fields", n)
+                            raise IndexError
                         if tag == 0:
                             (topics_partitions_replica_directory_id,) = unpack_u(buf, pos)
                             pos += 16
@@ -801,10 +840,11 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -814,10 +854,11 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -845,7 +886,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     if not n:
@@ -875,16 +916,18 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
     start = pos
     n: int
     try:
+        room = 45264 - 2 * len(buf)
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -894,10 +937,11 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 33 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 276
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -913,7 +957,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                         n, pos = read_uvarint(buf, pos)
                         topics_partitions_tag_end = pos + n
                         if topics_partitions_tag_end > len(buf):
-                            raise ShortField("topics.partitions.tagged fields", n)
+                            raise IndexError
                         if tag == 0:
                             (topics_partitions_replica_directory_id,) = unpack_u(buf, pos)
                             pos += 16
@@ -936,10 +980,11 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -949,10 +994,11 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(FetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -980,7 +1026,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     if not n:
@@ -1579,13 +1625,15 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
     start = pos
     n: int
     try:
+        room = 45744 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         responses: list[FetchableTopicResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -1596,10 +1644,11 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 30 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 272
+            if room < 0:
+                room = verify(FetchResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -1609,8 +1658,9 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
                 if n < 0:
                     responses_partitions_aborted_transactions = None
                 else:
-                    if n * 16 > len(buf) - pos:
-                        raise ShortField("responses.partitions.aborted_transactions", n)
+                    room -= n * 72
+                    if room < 0:
+                        room = verify(FetchResponse, version, buf, start, pos + n)
                     end = pos + n * 16
                     responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qq(buf[pos:end])))
                     pos = end
@@ -1634,13 +1684,15 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
     start = pos
     n: int
     try:
+        room = 45744 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         responses: list[FetchableTopicResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -1651,10 +1703,11 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 38 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 288
+            if room < 0:
+                room = verify(FetchResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -1664,8 +1717,9 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
                 if n < 0:
                     responses_partitions_aborted_transactions = None
                 else:
-                    if n * 16 > len(buf) - pos:
-                        raise ShortField("responses.partitions.aborted_transactions", n)
+                    room -= n * 72
+                    if room < 0:
+                        room = verify(FetchResponse, version, buf, start, pos + n)
                     end = pos + n * 16
                     responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qq(buf[pos:end])))
                     pos = end
@@ -1692,13 +1746,15 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
     start = pos
     n: int
     try:
+        room = 45680 - 2 * len(buf)
         throttle_time_ms, error_code, session_id, n = unpack_ihii(buf, pos)
         pos += 14
         responses: list[FetchableTopicResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -1709,10 +1765,11 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 38 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 288
+            if room < 0:
+                room = verify(FetchResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -1722,8 +1779,9 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
                 if n < 0:
                     responses_partitions_aborted_transactions = None
                 else:
-                    if n * 16 > len(buf) - pos:
-                        raise ShortField("responses.partitions.aborted_transactions", n)
+                    room -= n * 72
+                    if room < 0:
+                        room = verify(FetchResponse, version, buf, start, pos + n)
                     end = pos + n * 16
                     responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qq(buf[pos:end])))
                     pos = end
@@ -1756,13 +1814,15 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
     start = pos
     n: int
     try:
+        room = 45680 - 2 * len(buf)
         throttle_time_ms, error_code, session_id, n = unpack_ihii(buf, pos)
         pos += 14
         responses: list[FetchableTopicResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 208
+        if room < 0:
+            room = verify(FetchResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -1773,10 +1833,11 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 42 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 304
+            if room < 0:
+                room = verify(FetchResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -1786,8 +1847,9 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
                 if n < 0:
                     responses_partitions_aborted_transactions = None
                 else:
-                    if n * 16 > len(buf) - pos:
-                        raise ShortField("responses.partitions.aborted_transactions", n)
+                    room -= n * 72
+                    if room < 0:
+                        room = verify(FetchResponse, version, buf, start, pos + n)
                     end = pos + n * 16
                     responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qq(buf[pos:end])))
                     pos = end
@@ -1811,16 +1873,18 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
     start = pos
     n: int
     try:
+        room = 45680 - 2 * len(buf)
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
         pos += 11
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[FetchableTopicResponse]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 220
+        if room < 0:
+            room = verify(FetchResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -1838,10 +1902,11 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 37 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 644
+            if room < 0:
+                room = verify(FetchResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -1854,8 +1919,9 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 if n < 0:
                     responses_partitions_aborted_transactions = None
                 else:
-                    if n * 17 > len(buf) - pos:
-                        raise ShortField("responses.partitions.aborted_transactions", n)
+                    room -= n * 68
+                    if room < 0:
+                        room = verify(FetchResponse, version, buf, start, pos + n)
                     end = pos + n * 17
                     if buf[pos + 16 : end : 17].count(0) == n:
                         responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qqx(buf[pos:end])))
@@ -1892,7 +1958,7 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
                         if responses_partitions_tag_end > len(buf):
-                            raise ShortField("responses.partitions.tagged fields", n)
+                            raise IndexError
                         if tag == 0:
                             responses_partitions_diverging_epoch_epoch, responses_partitions_diverging_epoch_end_offset, n = unpack_iqB(buf, pos)
                             pos += 13
@@ -1934,16 +2000,18 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
     start = pos
     n: int
     try:
+        room = 45680 - 2 * len(buf)
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
         pos += 11
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[FetchableTopicResponse]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -1953,10 +2021,11 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 37 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 644
+            if room < 0:
+                room = verify(FetchResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -1969,8 +2038,9 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                 if n < 0:
                     responses_partitions_aborted_transactions = None
                 else:
-                    if n * 17 > len(buf) - pos:
-                        raise ShortField("responses.partitions.aborted_transactions", n)
+                    room -= n * 68
+                    if room < 0:
+                        room = verify(FetchResponse, version, buf, start, pos + n)
                     end = pos + n * 17
                     if buf[pos + 16 : end : 17].count(0) == n:
                         responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qqx(buf[pos:end])))
@@ -2007,7 +2077,7 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
                         if responses_partitions_tag_end > len(buf):
-                            raise ShortField("responses.partitions.tagged fields", n)
+                            raise IndexError
                         if tag == 0:
                             responses_partitions_diverging_epoch_epoch, responses_partitions_diverging_epoch_end_offset, n = unpack_iqB(buf, pos)
                             pos += 13
@@ -2055,16 +2125,18 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
     start = pos
     n: int
     try:
+        room = 45680 - 2 * len(buf)
         throttle_time_ms, error_code, session_id, n = unpack_ihiB(buf, pos)
         pos += 11
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[FetchableTopicResponse]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 128
+        if room < 0:
+            room = verify(FetchResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -2074,10 +2146,11 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 37 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 644
+            if room < 0:
+                room = verify(FetchResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -2090,8 +2163,9 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                 if n < 0:
                     responses_partitions_aborted_transactions = None
                 else:
-                    if n * 17 > len(buf) - pos:
-                        raise ShortField("responses.partitions.aborted_transactions", n)
+                    room -= n * 68
+                    if room < 0:
+                        room = verify(FetchResponse, version, buf, start, pos + n)
                     end = pos + n * 17
                     if buf[pos + 16 : end : 17].count(0) == n:
                         responses_partitions_aborted_transactions = list(starmap(AbortedTransaction, rows_qqx(buf[pos:end])))
@@ -2128,7 +2202,7 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                         n, pos = read_uvarint(buf, pos)
                         responses_partitions_tag_end = pos + n
                         if responses_partitions_tag_end > len(buf):
-                            raise ShortField("responses.partitions.tagged fields", n)
+                            raise IndexError
                         if tag == 0:
                             responses_partitions_diverging_epoch_epoch, responses_partitions_diverging_epoch_end_offset, n = unpack_iqB(buf, pos)
                             pos += 13
@@ -2168,17 +2242,18 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
-                    if not 0 <= n * 11 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("node_endpoints")
-                        raise ShortField("node_endpoints", n)
+                    if n < 0:
+                        raise BadField("node_endpoints")
+                    room -= n * 252
+                    if room < 0:
+                        room = verify(FetchResponse, version, buf, start, pos + n)
                     node_endpoints = []
                     node_endpoints_left, node_endpoints_step = n, 8
                     while node_endpoints_left:

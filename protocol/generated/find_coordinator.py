@@ -24,7 +24,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -32,6 +31,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -108,16 +108,18 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
     start = pos
     n: int
     try:
+        room = 45840 - 2 * len(buf)
         key_type, n = unpack_bB(buf, pos)
         pos += 2
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         coordinator_keys: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("coordinator_keys")
-            raise ShortField("coordinator_keys", n)
+        if n < 0:
+            raise BadField("coordinator_keys")
+        room -= n * 100
+        if room < 0:
+            room = verify(FindCoordinatorRequest, version, buf, start, pos + n)
         coordinator_keys = []
         coordinator_keys_count = n
         for _ in range(coordinator_keys_count):
@@ -302,16 +304,18 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         coordinators: list[Coordinator]
-        if not 0 <= n * 14 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("coordinators")
-            raise ShortField("coordinators", n)
+        if n < 0:
+            raise BadField("coordinators")
+        room -= n * 368
+        if room < 0:
+            room = verify(FindCoordinatorResponse, version, buf, start, pos + n)
         coordinators = []
         coordinators_left, coordinators_step = n, 8
         while coordinators_left:

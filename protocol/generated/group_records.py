@@ -38,13 +38,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -236,7 +236,7 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tup
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (topic_id,) = unpack_u(buf, pos)
                     pos += 16
@@ -344,6 +344,7 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
@@ -365,10 +366,11 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberMetadata]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 384
+        if room < 0:
+            room = verify(GroupMetadataValue, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -417,6 +419,7 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
@@ -438,10 +441,11 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberMetadata]
-        if not 0 <= n * 22 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 400
+        if room < 0:
+            room = verify(GroupMetadataValue, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -490,6 +494,7 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
     start = pos
     n: int
     try:
+        room = 45536 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
@@ -511,10 +516,11 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
         current_state_timestamp, n = unpack_qi(buf, pos)
         pos += 12
         members: list[MemberMetadata]
-        if not 0 <= n * 22 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 400
+        if room < 0:
+            room = verify(GroupMetadataValue, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -563,6 +569,7 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
     start = pos
     n: int
     try:
+        room = 45536 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
@@ -584,10 +591,11 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
         current_state_timestamp, n = unpack_qi(buf, pos)
         pos += 12
         members: list[MemberMetadata]
-        if not 0 <= n * 24 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 472
+        if room < 0:
+            room = verify(GroupMetadataValue, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -643,6 +651,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
     start = pos
     n: int
     try:
+        room = 45536 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -677,10 +686,11 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[MemberMetadata]
-        if not 0 <= n * 15 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 508
+        if room < 0:
+            room = verify(GroupMetadataValue, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:

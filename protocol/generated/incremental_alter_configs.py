@@ -31,12 +31,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -62,13 +62,15 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[AlterConfigsResource]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 236
+        if room < 0:
+            room = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -79,10 +81,11 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
             (n,) = unpack_i(buf, pos)
             pos += 4
             resources_configs: list[AlterableConfig]
-            if not 0 <= n * 5 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("resources.configs")
-                raise ShortField("resources.configs", n)
+            if n < 0:
+                raise BadField("resources.configs")
+            room -= n * 244
+            if room < 0:
+                room = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n)
             resources_configs = []
             resources_configs_left, resources_configs_step = n, 8
             while resources_configs_left:
@@ -123,16 +126,18 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         resources: list[AlterConfigsResource]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resources")
-            raise ShortField("resources", n)
+        if n < 0:
+            raise BadField("resources")
+        room -= n * 248
+        if room < 0:
+            room = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n)
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -150,10 +155,11 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             resources_configs: list[AlterableConfig]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("resources.configs")
-                raise ShortField("resources.configs", n)
+            if n < 0:
+                raise BadField("resources.configs")
+            room -= n * 248
+            if room < 0:
+                room = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n)
             resources_configs = []
             resources_configs_left, resources_configs_step = n, 8
             while resources_configs_left:
@@ -292,13 +298,15 @@ def decode_incremental_alter_configs_response_v0(buf: bytes, pos: int, version: 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         responses: list[AlterConfigsResourceResponse]
-        if not 0 <= n * 7 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 268
+        if room < 0:
+            room = verify(IncrementalAlterConfigsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:
@@ -338,16 +346,18 @@ def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[AlterConfigsResourceResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 272
+        if room < 0:
+            room = verify(IncrementalAlterConfigsResponse, version, buf, start, pos + n)
         responses = []
         responses_left, responses_step = n, 8
         while responses_left:

@@ -24,7 +24,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -32,6 +31,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -58,6 +58,7 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
     start = pos
     n: int
     try:
+        room = 45568 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -73,10 +74,11 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("protocols")
-            raise ShortField("protocols", n)
+        if n < 0:
+            raise BadField("protocols")
+        room -= n * 160
+        if room < 0:
+            room = verify(JoinGroupRequest, version, buf, start, pos + n)
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -113,6 +115,7 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
     start = pos
     n: int
     try:
+        room = 45536 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -128,10 +131,11 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("protocols")
-            raise ShortField("protocols", n)
+        if n < 0:
+            raise BadField("protocols")
+        room -= n * 160
+        if room < 0:
+            room = verify(JoinGroupRequest, version, buf, start, pos + n)
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -177,6 +181,7 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
     start = pos
     n: int
     try:
+        room = 45456 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -199,10 +204,11 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("protocols")
-            raise ShortField("protocols", n)
+        if n < 0:
+            raise BadField("protocols")
+        room -= n * 160
+        if room < 0:
+            room = verify(JoinGroupRequest, version, buf, start, pos + n)
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -239,6 +245,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
     start = pos
     n: int
     try:
+        room = 45456 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -279,10 +286,11 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         protocols: list[JoinGroupRequestProtocol]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("protocols")
-            raise ShortField("protocols", n)
+        if n < 0:
+            raise BadField("protocols")
+        room -= n * 172
+        if room < 0:
+            room = verify(JoinGroupRequest, version, buf, start, pos + n)
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -336,6 +344,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
     start = pos
     n: int
     try:
+        room = 45376 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -376,10 +385,11 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         protocols: list[JoinGroupRequestProtocol]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("protocols")
-            raise ShortField("protocols", n)
+        if n < 0:
+            raise BadField("protocols")
+        room -= n * 172
+        if room < 0:
+            room = verify(JoinGroupRequest, version, buf, start, pos + n)
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -687,6 +697,7 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
     start = pos
     n: int
     try:
+        room = 45520 - 2 * len(buf)
         error_code, generation_id, n = unpack_hih(buf, pos)
         if n < 0:
             raise BadField("protocol_name")
@@ -702,10 +713,11 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 160
+        if room < 0:
+            room = verify(JoinGroupResponse, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -745,6 +757,7 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
     start = pos
     n: int
     try:
+        room = 45488 - 2 * len(buf)
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
         if n < 0:
             raise BadField("protocol_name")
@@ -760,10 +773,11 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 160
+        if room < 0:
+            room = verify(JoinGroupResponse, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -806,6 +820,7 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
     start = pos
     n: int
     try:
+        room = 45488 - 2 * len(buf)
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
         if n < 0:
             raise BadField("protocol_name")
@@ -821,10 +836,11 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 232
+        if room < 0:
+            room = verify(JoinGroupResponse, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -868,6 +884,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
     start = pos
     n: int
     try:
+        room = 45488 - 2 * len(buf)
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
         if 0 < n < 0x80:
             protocol_name = buf[pos + 11 : (pos := pos + 10 + n)].decode()
@@ -898,10 +915,11 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[JoinGroupResponseMember]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 248
+        if room < 0:
+            room = verify(JoinGroupResponse, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -962,6 +980,7 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
     start = pos
     n: int
     try:
+        room = 45408 - 2 * len(buf)
         protocol_type: str | None
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
         if not n:
@@ -1004,10 +1023,11 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[JoinGroupResponseMember]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 248
+        if room < 0:
+            room = verify(JoinGroupResponse, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -1071,6 +1091,7 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
     start = pos
     n: int
     try:
+        room = 45408 - 2 * len(buf)
         protocol_type: str | None
         throttle_time_ms, error_code, generation_id, n = unpack_ihiB(buf, pos)
         if not n:
@@ -1113,10 +1134,11 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[JoinGroupResponseMember]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 248
+        if room < 0:
+            room = verify(JoinGroupResponse, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:

@@ -14,7 +14,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -22,6 +21,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -68,6 +68,7 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -75,10 +76,11 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberIdentity]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 216
+        if room < 0:
+            room = verify(LeaveGroupRequest, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -118,6 +120,7 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -132,10 +135,11 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[MemberIdentity]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 220
+        if room < 0:
+            room = verify(LeaveGroupRequest, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -188,6 +192,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -202,10 +207,11 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[MemberIdentity]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 296
+        if room < 0:
+            room = verify(LeaveGroupRequest, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -441,13 +447,15 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
         members: list[MemberResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 240
+        if room < 0:
+            room = verify(LeaveGroupResponse, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -489,16 +497,18 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         members: list[MemberResponse]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("members")
-            raise ShortField("members", n)
+        if n < 0:
+            raise BadField("members")
+        room -= n * 244
+        if room < 0:
+            room = verify(LeaveGroupResponse, version, buf, start, pos + n)
         members = []
         members_left, members_step = n, 8
         while members_left:

@@ -15,13 +15,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     not_in_version,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -51,16 +51,18 @@ def decode_list_config_resources_request_v1(buf: bytes, pos: int, version: int =
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         resource_types: list[int]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("resource_types")
-            raise ShortField("resource_types", n)
+        if n < 0:
+            raise BadField("resource_types")
+        room -= n * 52
+        if room < 0:
+            room = verify(ListConfigResourcesRequest, version, buf, start, pos + n)
         resource_types = list(unpack_from(f">{n}b", buf, pos))
         pos += n * 1
         n = buf[pos]
@@ -103,16 +105,18 @@ def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         config_resources: list[ConfigResource]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("config_resources")
-            raise ShortField("config_resources", n)
+        if n < 0:
+            raise BadField("config_resources")
+        room -= n * 128
+        if room < 0:
+            room = verify(ListConfigResourcesResponse, version, buf, start, pos + n)
         config_resources = []
         config_resources_left, config_resources_step = n, 8
         while config_resources_left:
@@ -161,16 +165,18 @@ def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         config_resources: list[ConfigResource]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("config_resources")
-            raise ShortField("config_resources", n)
+        if n < 0:
+            raise BadField("config_resources")
+        room -= n * 156
+        if room < 0:
+            room = verify(ListConfigResourcesResponse, version, buf, start, pos + n)
         config_resources = []
         config_resources_left, config_resources_step = n, 8
         while config_resources_left:

@@ -14,7 +14,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -22,6 +21,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -71,16 +71,18 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         states_filter: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("states_filter")
-            raise ShortField("states_filter", n)
+        if n < 0:
+            raise BadField("states_filter")
+        room -= n * 100
+        if room < 0:
+            room = verify(ListGroupsRequest, version, buf, start, pos + n)
         states_filter = []
         states_filter_count = n
         for _ in range(states_filter_count):
@@ -106,16 +108,18 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         states_filter: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("states_filter")
-            raise ShortField("states_filter", n)
+        if n < 0:
+            raise BadField("states_filter")
+        room -= n * 100
+        if room < 0:
+            room = verify(ListGroupsRequest, version, buf, start, pos + n)
         states_filter = []
         states_filter_count = n
         for _ in range(states_filter_count):
@@ -134,10 +138,11 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         types_filter: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("types_filter")
-            raise ShortField("types_filter", n)
+        if n < 0:
+            raise BadField("types_filter")
+        room -= n * 100
+        if room < 0:
+            room = verify(ListGroupsRequest, version, buf, start, pos + n)
         types_filter = []
         types_filter_count = n
         for _ in range(types_filter_count):
@@ -256,13 +261,15 @@ def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
     start = pos
     n: int
     try:
+        room = 45840 - 2 * len(buf)
         error_code, n = unpack_hi(buf, pos)
         pos += 6
         groups: list[ListedGroup]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 216
+        if room < 0:
+            room = verify(ListGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_left, groups_step = n, 8
         while groups_left:
@@ -299,13 +306,15 @@ def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihi(buf, pos)
         pos += 10
         groups: list[ListedGroup]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 216
+        if room < 0:
+            room = verify(ListGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_left, groups_step = n, 8
         while groups_left:
@@ -345,16 +354,18 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[ListedGroup]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 220
+        if room < 0:
+            room = verify(ListGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_left, groups_step = n, 8
         while groups_left:
@@ -405,16 +416,18 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[ListedGroup]
-        if not 0 <= n * 4 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 296
+        if room < 0:
+            room = verify(ListGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_left, groups_step = n, 8
         while groups_left:
@@ -473,16 +486,18 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[ListedGroup]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 372
+        if room < 0:
+            room = verify(ListGroupsResponse, version, buf, start, pos + n)
         groups = []
         groups_left, groups_step = n, 8
         while groups_left:

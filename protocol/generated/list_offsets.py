@@ -30,7 +30,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -38,6 +37,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -68,13 +68,15 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
     start = pos
     n: int
     try:
+        room = 45840 - 2 * len(buf)
         replica_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[ListOffsetsTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -85,10 +87,11 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
-            if not 0 <= n * 12 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 88
+            if room < 0:
+                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
             end = pos + n * 12
             topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
             pos = end
@@ -104,13 +107,15 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
         pos += 9
         topics: list[ListOffsetsTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -121,10 +126,11 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
-            if not 0 <= n * 12 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 88
+            if room < 0:
+                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
             end = pos + n * 12
             topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
             pos = end
@@ -143,13 +149,15 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
         pos += 9
         topics: list[ListOffsetsTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -160,10 +168,11 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
-            if not 0 <= n * 16 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 104
+            if room < 0:
+                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
             end = pos + n * 16
             topics_partitions = list(starmap(ListOffsetsPartition, rows_iiq(buf[pos:end])))
             pos = end
@@ -182,16 +191,18 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         replica_id, isolation_level, n = unpack_ibB(buf, pos)
         pos += 6
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[ListOffsetsTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -209,10 +220,11 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[ListOffsetsPartition]
-            if not 0 <= n * 17 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 100
+            if room < 0:
+                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
             end = pos + n * 17
             if buf[pos + 16 : end : 17].count(0) == n:
                 topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
@@ -253,16 +265,18 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
     start = pos
     n: int
     try:
+        room = 45776 - 2 * len(buf)
         replica_id, isolation_level, n = unpack_ibB(buf, pos)
         pos += 6
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[ListOffsetsTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -280,10 +294,11 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[ListOffsetsPartition]
-            if not 0 <= n * 17 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 100
+            if room < 0:
+                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
             end = pos + n * 17
             if buf[pos + 16 : end : 17].count(0) == n:
                 topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
@@ -453,13 +468,15 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> t
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[ListOffsetsTopicResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(ListOffsetsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -470,10 +487,11 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
-            if not 0 <= n * 22 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 144
+            if room < 0:
+                room = verify(ListOffsetsResponse, version, buf, start, pos + n)
             end = pos + n * 22
             topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqq(buf[pos:end])))
             pos = end
@@ -489,13 +507,15 @@ def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> t
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[ListOffsetsTopicResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(ListOffsetsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -506,10 +526,11 @@ def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
-            if not 0 <= n * 22 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 144
+            if room < 0:
+                room = verify(ListOffsetsResponse, version, buf, start, pos + n)
             end = pos + n * 22
             topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqq(buf[pos:end])))
             pos = end
@@ -528,13 +549,15 @@ def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> t
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[ListOffsetsTopicResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(ListOffsetsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -545,10 +568,11 @@ def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
-            if not 0 <= n * 26 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 160
+            if room < 0:
+                room = verify(ListOffsetsResponse, version, buf, start, pos + n)
             end = pos + n * 26
             topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqi(buf[pos:end])))
             pos = end
@@ -567,16 +591,18 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[ListOffsetsTopicResponse]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(ListOffsetsResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -594,10 +620,11 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[ListOffsetsPartitionResponse]
-            if not 0 <= n * 27 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 156
+            if room < 0:
+                room = verify(ListOffsetsResponse, version, buf, start, pos + n)
             end = pos + n * 27
             if buf[pos + 26 : end : 27].count(0) == n:
                 topics_partitions = list(starmap(ListOffsetsPartitionResponse, rows_ihqqix(buf[pos:end])))

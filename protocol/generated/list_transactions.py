@@ -14,7 +14,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -22,6 +21,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -38,16 +38,18 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         state_filters: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("state_filters")
-            raise ShortField("state_filters", n)
+        if n < 0:
+            raise BadField("state_filters")
+        room -= n * 100
+        if room < 0:
+            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
         state_filters = []
         state_filters_count = n
         for _ in range(state_filters_count):
@@ -66,10 +68,11 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         producer_id_filters: list[int]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("producer_id_filters")
-            raise ShortField("producer_id_filters", n)
+        if n < 0:
+            raise BadField("producer_id_filters")
+        room -= n * 32
+        if room < 0:
+            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
         producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += n * 8
         n = buf[pos]
@@ -85,16 +88,18 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
     start = pos
     n: int
     try:
+        room = 45744 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         state_filters: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("state_filters")
-            raise ShortField("state_filters", n)
+        if n < 0:
+            raise BadField("state_filters")
+        room -= n * 100
+        if room < 0:
+            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
         state_filters = []
         state_filters_count = n
         for _ in range(state_filters_count):
@@ -113,10 +118,11 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         producer_id_filters: list[int]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("producer_id_filters")
-            raise ShortField("producer_id_filters", n)
+        if n < 0:
+            raise BadField("producer_id_filters")
+        room -= n * 32
+        if room < 0:
+            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
         producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += n * 8
         duration_filter, n = unpack_qB(buf, pos)
@@ -132,16 +138,18 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
     start = pos
     n: int
     try:
+        room = 45664 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         state_filters: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("state_filters")
-            raise ShortField("state_filters", n)
+        if n < 0:
+            raise BadField("state_filters")
+        room -= n * 100
+        if room < 0:
+            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
         state_filters = []
         state_filters_count = n
         for _ in range(state_filters_count):
@@ -160,10 +168,11 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         producer_id_filters: list[int]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("producer_id_filters")
-            raise ShortField("producer_id_filters", n)
+        if n < 0:
+            raise BadField("producer_id_filters")
+        room -= n * 32
+        if room < 0:
+            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
         producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += n * 8
         transactional_id_pattern: str | None
@@ -297,16 +306,18 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         pos += 7
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         unknown_state_filters: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("unknown_state_filters")
-            raise ShortField("unknown_state_filters", n)
+        if n < 0:
+            raise BadField("unknown_state_filters")
+        room -= n * 100
+        if room < 0:
+            room = verify(ListTransactionsResponse, version, buf, start, pos + n)
         unknown_state_filters = []
         unknown_state_filters_count = n
         for _ in range(unknown_state_filters_count):
@@ -325,10 +336,11 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         transaction_states: list[TransactionState]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("transaction_states")
-            raise ShortField("transaction_states", n)
+        if n < 0:
+            raise BadField("transaction_states")
+        room -= n * 220
+        if room < 0:
+            room = verify(ListTransactionsResponse, version, buf, start, pos + n)
         transaction_states = []
         transaction_states_left, transaction_states_step = n, 8
         while transaction_states_left:

@@ -41,7 +41,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -49,6 +48,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -88,13 +88,15 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(MetadataRequest, version, buf, start, pos + n)
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:
@@ -133,14 +135,16 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
         if n < 0:
             topics = None
         else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(MetadataRequest, version, buf, start, pos + n)
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -185,14 +189,16 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
         if n < 0:
             topics = None
         else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(MetadataRequest, version, buf, start, pos + n)
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -240,14 +246,16 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
         if n < 0:
             topics = None
         else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(MetadataRequest, version, buf, start, pos + n)
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -286,6 +294,7 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -295,8 +304,9 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
         if n < 0:
             topics = None
         else:
-            if n * 2 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(MetadataRequest, version, buf, start, pos + n)
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -345,6 +355,7 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -354,8 +365,9 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
         if n < 0:
             topics = None
         else:
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(MetadataRequest, version, buf, start, pos + n)
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -406,6 +418,7 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
     start = pos
     n: int
     try:
+        room = 45872 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -415,8 +428,9 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
         if n < 0:
             topics = None
         else:
-            if n * 18 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 128
+            if room < 0:
+                room = verify(MetadataRequest, version, buf, start, pos + n)
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -686,13 +700,15 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 10 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 176
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -722,10 +738,11 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 248
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -736,29 +753,32 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 368
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, -1, topics_partitions_replica_nodes, topics_partitions_isr_nodes))
@@ -774,13 +794,15 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 248
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -812,10 +834,11 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 9 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 244
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -826,29 +849,32 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 368
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, -1, topics_partitions_replica_nodes, topics_partitions_isr_nodes))
@@ -864,13 +890,15 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
     start = pos
     n: int
     try:
+        room = 45648 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 248
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -909,10 +937,11 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 9 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 244
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -923,29 +952,32 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 368
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, -1, topics_partitions_replica_nodes, topics_partitions_isr_nodes))
@@ -961,13 +993,15 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
     start = pos
     n: int
     try:
+        room = 45616 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 248
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -1006,10 +1040,11 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 9 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 244
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1020,29 +1055,32 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 368
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, -1, topics_partitions_replica_nodes, topics_partitions_isr_nodes))
@@ -1061,13 +1099,15 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
     start = pos
     n: int
     try:
+        room = 45616 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 248
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -1106,10 +1146,11 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 9 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 244
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1120,38 +1161,42 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 22 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 352
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, n = unpack_hiii(buf, pos)
                 pos += 14
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, -1, topics_partitions_replica_nodes, topics_partitions_isr_nodes, topics_partitions_offline_replicas))
@@ -1170,13 +1215,15 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
     start = pos
     n: int
     try:
+        room = 45616 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 248
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -1215,10 +1262,11 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 9 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 244
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1229,38 +1277,42 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 26 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 368
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiii(buf, pos)
                 pos += 18
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, topics_partitions_replica_nodes, topics_partitions_isr_nodes, topics_partitions_offline_replicas))
@@ -1276,13 +1328,15 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 12 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 248
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -1321,10 +1375,11 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 13 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 260
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1335,38 +1390,42 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 26 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 368
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
                 topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, n = unpack_hiiii(buf, pos)
                 pos += 18
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_partitions.append(MetadataResponsePartition(topics_partitions_error_code, topics_partitions_partition_index, topics_partitions_leader_id, topics_partitions_leader_epoch, topics_partitions_replica_nodes, topics_partitions_isr_nodes, topics_partitions_offline_replicas))
@@ -1384,16 +1443,18 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 252
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -1449,10 +1510,11 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 10 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 272
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1470,10 +1532,11 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 400
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -1483,10 +1546,11 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1495,10 +1559,11 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1507,10 +1572,11 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1536,16 +1602,18 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 252
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -1601,10 +1669,11 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 26 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 272
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1622,10 +1691,11 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 400
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -1635,10 +1705,11 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1647,10 +1718,11 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1659,10 +1731,11 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1688,16 +1761,18 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
     start = pos
     n: int
     try:
+        room = 45616 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 252
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -1753,10 +1828,11 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 26 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 272
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1774,10 +1850,11 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 400
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -1787,10 +1864,11 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1799,10 +1877,11 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1811,10 +1890,11 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1840,16 +1920,18 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
     start = pos
     n: int
     try:
+        room = 45616 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 252
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -1905,10 +1987,11 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 26 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 272
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1928,10 +2011,11 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 400
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -1941,10 +2025,11 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1953,10 +2038,11 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1965,10 +2051,11 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1994,16 +2081,18 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         brokers: list[MetadataResponseBroker]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("brokers")
-            raise ShortField("brokers", n)
+        if n < 0:
+            raise BadField("brokers")
+        room -= n * 252
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         brokers = []
         brokers_left, brokers_step = n, 8
         while brokers_left:
@@ -2059,10 +2148,11 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[MetadataResponseTopic]
-        if not 0 <= n * 26 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 272
+        if room < 0:
+            room = verify(MetadataResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -2082,10 +2172,11 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[MetadataResponsePartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 400
+            if room < 0:
+                room = verify(MetadataResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -2095,10 +2186,11 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_replica_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.replica_nodes")
-                    raise ShortField("topics.partitions.replica_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.replica_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_replica_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -2107,10 +2199,11 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_isr_nodes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.isr_nodes")
-                    raise ShortField("topics.partitions.isr_nodes", n)
+                if n < 0:
+                    raise BadField("topics.partitions.isr_nodes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_isr_nodes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -2119,10 +2212,11 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_offline_replicas: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.offline_replicas")
-                    raise ShortField("topics.partitions.offline_replicas", n)
+                if n < 0:
+                    raise BadField("topics.partitions.offline_replicas")
+                room -= n * 40
+                if room < 0:
+                    room = verify(MetadataResponse, version, buf, start, pos + n)
                 topics_partitions_offline_replicas = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]

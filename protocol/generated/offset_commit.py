@@ -34,7 +34,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -42,6 +41,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -71,6 +71,7 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     start = pos
     n: int
     try:
+        room = 45616 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -82,10 +83,11 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
         retention_time_ms, n = unpack_qi(buf, pos)
         pos += 12
         topics: list[OffsetCommitRequestTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -96,10 +98,11 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 176
+            if room < 0:
+                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -148,6 +151,7 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
     start = pos
     n: int
     try:
+        room = 45664 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -159,10 +163,11 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -173,10 +178,11 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 176
+            if room < 0:
+                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -219,6 +225,7 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
     start = pos
     n: int
     try:
+        room = 45664 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -230,10 +237,11 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -244,10 +252,11 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 192
+            if room < 0:
+                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -290,6 +299,7 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -308,10 +318,11 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -322,10 +333,11 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 192
+            if room < 0:
+                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -368,6 +380,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -400,10 +413,11 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetCommitRequestTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 220
+        if room < 0:
+            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -421,10 +435,11 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetCommitRequestPartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 192
+            if room < 0:
+                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -483,6 +498,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -515,10 +531,11 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetCommitRequestTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -528,10 +545,11 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetCommitRequestPartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 192
+            if room < 0:
+                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -894,13 +912,15 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> 
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitResponseTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(OffsetCommitResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -911,10 +931,11 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitResponsePartition]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 96
+            if room < 0:
+                room = verify(OffsetCommitResponse, version, buf, start, pos + n)
             end = pos + n * 6
             topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
             pos = end
@@ -930,13 +951,15 @@ def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetCommitResponseTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 208
+        if room < 0:
+            room = verify(OffsetCommitResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -947,10 +970,11 @@ def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> 
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitResponsePartition]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 96
+            if room < 0:
+                room = verify(OffsetCommitResponse, version, buf, start, pos + n)
             end = pos + n * 6
             topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ih(buf[pos:end])))
             pos = end
@@ -978,16 +1002,18 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetCommitResponseTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 220
+        if room < 0:
+            room = verify(OffsetCommitResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1005,10 +1031,11 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetCommitResponsePartition]
-            if not 0 <= n * 7 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 92
+            if room < 0:
+                room = verify(OffsetCommitResponse, version, buf, start, pos + n)
             end = pos + n * 7
             if buf[pos + 6 : end : 7].count(0) == n:
                 topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ihx(buf[pos:end])))
@@ -1043,16 +1070,18 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetCommitResponseTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(OffsetCommitResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1062,10 +1091,11 @@ def decode_offset_commit_response_v10(buf: bytes, pos: int, version: int = 10) -
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetCommitResponsePartition]
-            if not 0 <= n * 7 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 92
+            if room < 0:
+                room = verify(OffsetCommitResponse, version, buf, start, pos + n)
             end = pos + n * 7
             if buf[pos + 6 : end : 7].count(0) == n:
                 topics_partitions = list(starmap(OffsetCommitResponsePartition, rows_ihx(buf[pos:end])))

@@ -17,7 +17,7 @@ from protocol.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, ShortField, decode_failure, encode_failure
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, decode_failure, encode_failure, verify
 
 pack_h = Struct(">h").pack
 pack_hii = Struct(">hii").pack
@@ -31,6 +31,7 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -38,10 +39,11 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetDeleteRequestTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetDeleteRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -52,10 +54,11 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetDeleteRequestPartition]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 72
+            if room < 0:
+                room = verify(OffsetDeleteRequest, version, buf, start, pos + n)
             end = pos + n * 4
             topics_partitions = list(starmap(OffsetDeleteRequestPartition, rows_i(buf[pos:end])))
             pos = end
@@ -91,13 +94,15 @@ def decode_offset_delete_response_v0(buf: bytes, pos: int, version: int = 0) -> 
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         error_code, throttle_time_ms, n = unpack_hii(buf, pos)
         pos += 10
         topics: list[OffsetDeleteResponseTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetDeleteResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -108,10 +113,11 @@ def decode_offset_delete_response_v0(buf: bytes, pos: int, version: int = 0) -> 
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetDeleteResponsePartition]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 96
+            if room < 0:
+                room = verify(OffsetDeleteResponse, version, buf, start, pos + n)
             end = pos + n * 6
             topics_partitions = list(starmap(OffsetDeleteResponsePartition, rows_ih(buf[pos:end])))
             pos = end

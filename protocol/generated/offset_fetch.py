@@ -36,7 +36,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -44,6 +43,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -73,6 +73,7 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
     start = pos
     n: int
     try:
+        room = 45712 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -80,10 +81,11 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchRequestTopic] | None
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetFetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -94,10 +96,11 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partition_indexes: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partition_indexes")
-                raise ShortField("topics.partition_indexes", n)
+            if n < 0:
+                raise BadField("topics.partition_indexes")
+            room -= n * 40
+            if room < 0:
+                room = verify(OffsetFetchRequest, version, buf, start, pos + n)
             topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             topics.append(OffsetFetchRequestTopic(topics_name, topics_partition_indexes))
@@ -112,6 +115,7 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
     start = pos
     n: int
     try:
+        room = 45712 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -122,8 +126,9 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
         if n < 0:
             topics = None
         else:
-            if n * 6 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 192
+            if room < 0:
+                room = verify(OffsetFetchRequest, version, buf, start, pos + n)
             topics = []
             topics_count = n
             for _ in range(topics_count):
@@ -134,10 +139,11 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partition_indexes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partition_indexes")
-                    raise ShortField("topics.partition_indexes", n)
+                if n < 0:
+                    raise BadField("topics.partition_indexes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics.append(OffsetFetchRequestTopic(topics_name, topics_partition_indexes))
@@ -161,6 +167,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
     start = pos
     n: int
     try:
+        room = 45712 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -178,8 +185,9 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
         if n < 0:
             topics = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(OffsetFetchRequest, version, buf, start, pos + n)
             topics = []
             topics_count = n
             for _ in range(topics_count):
@@ -197,10 +205,11 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partition_indexes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partition_indexes")
-                    raise ShortField("topics.partition_indexes", n)
+                if n < 0:
+                    raise BadField("topics.partition_indexes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -221,6 +230,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
     start = pos
     n: int
     try:
+        room = 45712 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -238,8 +248,9 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
         if n < 0:
             topics = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("topics", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(OffsetFetchRequest, version, buf, start, pos + n)
             topics = []
             topics_count = n
             for _ in range(topics_count):
@@ -257,10 +268,11 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partition_indexes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partition_indexes")
-                    raise ShortField("topics.partition_indexes", n)
+                if n < 0:
+                    raise BadField("topics.partition_indexes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -281,16 +293,18 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchRequestGroup]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 220
+        if room < 0:
+            room = verify(OffsetFetchRequest, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -311,8 +325,9 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
             if n < 0:
                 groups_topics = None
             else:
-                if n * 3 > len(buf) - pos:
-                    raise ShortField("groups.topics", n)
+                room -= n * 220
+                if room < 0:
+                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                 groups_topics = []
                 groups_topics_count = n
                 for _ in range(groups_topics_count):
@@ -330,10 +345,11 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_topics_partition_indexes: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.topics.partition_indexes")
-                        raise ShortField("groups.topics.partition_indexes", n)
+                    if n < 0:
+                        raise BadField("groups.topics.partition_indexes")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -359,16 +375,18 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchRequestGroup]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 312
+        if room < 0:
+            room = verify(OffsetFetchRequest, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -399,8 +417,9 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
             if n < 0:
                 groups_topics = None
             else:
-                if n * 3 > len(buf) - pos:
-                    raise ShortField("groups.topics", n)
+                room -= n * 220
+                if room < 0:
+                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                 groups_topics = []
                 groups_topics_count = n
                 for _ in range(groups_topics_count):
@@ -418,10 +437,11 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_topics_partition_indexes: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.topics.partition_indexes")
-                        raise ShortField("groups.topics.partition_indexes", n)
+                    if n < 0:
+                        raise BadField("groups.topics.partition_indexes")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -447,16 +467,18 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchRequestGroup]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 312
+        if room < 0:
+            room = verify(OffsetFetchRequest, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -487,8 +509,9 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             if n < 0:
                 groups_topics = None
             else:
-                if n * 18 > len(buf) - pos:
-                    raise ShortField("groups.topics", n)
+                room -= n * 128
+                if room < 0:
+                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                 groups_topics = []
                 groups_topics_count = n
                 for _ in range(groups_topics_count):
@@ -498,10 +521,11 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_topics_partition_indexes: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.topics.partition_indexes")
-                        raise ShortField("groups.topics.partition_indexes", n)
+                    if n < 0:
+                        raise BadField("groups.topics.partition_indexes")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(OffsetFetchRequest, version, buf, start, pos + n)
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -856,13 +880,15 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
     start = pos
     n: int
     try:
+        room = 45792 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchResponseTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetFetchResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -873,10 +899,11 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
-            if not 0 <= n * 16 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 200
+            if room < 0:
+                room = verify(OffsetFetchResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -918,13 +945,15 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchResponseTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetFetchResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -935,10 +964,11 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
-            if not 0 <= n * 16 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 200
+            if room < 0:
+                room = verify(OffsetFetchResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -980,13 +1010,15 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetFetchResponseTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetFetchResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -997,10 +1029,11 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
-            if not 0 <= n * 16 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 200
+            if room < 0:
+                room = verify(OffsetFetchResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -1045,13 +1078,15 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetFetchResponseTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetFetchResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1062,10 +1097,11 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
-            if not 0 <= n * 20 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 216
+            if room < 0:
+                room = verify(OffsetFetchResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -1107,16 +1143,18 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetFetchResponseTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(OffsetFetchResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1134,10 +1172,11 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetFetchResponsePartition]
-            if not 0 <= n * 20 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 216
+            if room < 0:
+                room = verify(OffsetFetchResponse, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -1193,16 +1232,18 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchResponseGroup]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 244
+        if room < 0:
+            room = verify(OffsetFetchResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -1220,10 +1261,11 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_topics: list[OffsetFetchResponseTopics]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.topics")
-                raise ShortField("groups.topics", n)
+            if n < 0:
+                raise BadField("groups.topics")
+            room -= n * 220
+            if room < 0:
+                room = verify(OffsetFetchResponse, version, buf, start, pos + n)
             groups_topics = []
             groups_topics_count = n
             for _ in range(groups_topics_count):
@@ -1241,10 +1283,11 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_topics_partitions: list[OffsetFetchResponsePartitions]
-                if not 0 <= n * 20 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.topics.partitions")
-                    raise ShortField("groups.topics.partitions", n)
+                if n < 0:
+                    raise BadField("groups.topics.partitions")
+                room -= n * 216
+                if room < 0:
+                    room = verify(OffsetFetchResponse, version, buf, start, pos + n)
                 groups_topics_partitions = []
                 groups_topics_partitions_left, groups_topics_partitions_step = n, 8
                 while groups_topics_partitions_left:
@@ -1305,16 +1348,18 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[OffsetFetchResponseGroup]
-        if not 0 <= n * 5 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 244
+        if room < 0:
+            room = verify(OffsetFetchResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -1332,10 +1377,11 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_topics: list[OffsetFetchResponseTopics]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.topics")
-                raise ShortField("groups.topics", n)
+            if n < 0:
+                raise BadField("groups.topics")
+            room -= n * 128
+            if room < 0:
+                room = verify(OffsetFetchResponse, version, buf, start, pos + n)
             groups_topics = []
             groups_topics_count = n
             for _ in range(groups_topics_count):
@@ -1345,10 +1391,11 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_topics_partitions: list[OffsetFetchResponsePartitions]
-                if not 0 <= n * 20 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.topics.partitions")
-                    raise ShortField("groups.topics.partitions", n)
+                if n < 0:
+                    raise BadField("groups.topics.partitions")
+                room -= n * 216
+                if room < 0:
+                    room = verify(OffsetFetchResponse, version, buf, start, pos + n)
                 groups_topics_partitions = []
                 groups_topics_partitions_left, groups_topics_partitions_step = n, 8
                 while groups_topics_partitions_left:

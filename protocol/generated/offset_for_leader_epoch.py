@@ -21,13 +21,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -50,13 +50,15 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetForLeaderTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -67,10 +69,11 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetForLeaderPartition]
-            if not 0 <= n * 12 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 120
+            if room < 0:
+                room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
             end = pos + n * 12
             topics_partitions = list(starmap(OffsetForLeaderPartition, rows_iii(buf[pos:end])))
             pos = end
@@ -86,13 +89,15 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         replica_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetForLeaderTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -103,10 +108,11 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetForLeaderPartition]
-            if not 0 <= n * 12 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 120
+            if room < 0:
+                room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
             end = pos + n * 12
             topics_partitions = list(starmap(OffsetForLeaderPartition, rows_iii(buf[pos:end])))
             pos = end
@@ -122,16 +128,18 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         replica_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetForLeaderTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -149,10 +157,11 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[OffsetForLeaderPartition]
-            if not 0 <= n * 13 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 116
+            if room < 0:
+                room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
             end = pos + n * 13
             if buf[pos + 12 : end : 13].count(0) == n:
                 topics_partitions = list(starmap(OffsetForLeaderPartition, rows_iiix(buf[pos:end])))
@@ -250,13 +259,15 @@ def decode_offset_for_leader_epoch_response_v2(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetForLeaderTopicResult]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(OffsetForLeaderEpochResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -267,10 +278,11 @@ def decode_offset_for_leader_epoch_response_v2(buf: bytes, pos: int, version: in
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[EpochEndOffset]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 144
+            if room < 0:
+                room = verify(OffsetForLeaderEpochResponse, version, buf, start, pos + n)
             end = pos + n * 18
             topics_partitions = list(starmap(EpochEndOffset, rows_hiiq(buf[pos:end])))
             pos = end
@@ -289,16 +301,18 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[OffsetForLeaderTopicResult]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(OffsetForLeaderEpochResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -316,10 +330,11 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[EpochEndOffset]
-            if not 0 <= n * 19 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 140
+            if room < 0:
+                room = verify(OffsetForLeaderEpochResponse, version, buf, start, pos + n)
             end = pos + n * 19
             if buf[pos + 18 : end : 19].count(0) == n:
                 topics_partitions = list(starmap(EpochEndOffset, rows_hiiqx(buf[pos:end])))

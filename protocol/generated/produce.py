@@ -37,7 +37,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -45,6 +44,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -79,6 +79,7 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         transactional_id: str | None
         (n,) = unpack_h(buf, pos)
         if n >= 0:
@@ -89,10 +90,11 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
         acks, timeout_ms, n = unpack_hii(buf, pos)
         pos += 10
         topic_data: list[TopicProduceData]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topic_data")
-            raise ShortField("topic_data", n)
+        if n < 0:
+            raise BadField("topic_data")
+        room -= n * 208
+        if room < 0:
+            room = verify(ProduceRequest, version, buf, start, pos + n)
         topic_data = []
         topic_data_count = n
         for _ in range(topic_data_count):
@@ -103,10 +105,11 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
             (n,) = unpack_i(buf, pos)
             pos += 4
             topic_data_partition_data: list[PartitionProduceData]
-            if not 0 <= n * 8 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topic_data.partition_data")
-                raise ShortField("topic_data.partition_data", n)
+            if n < 0:
+                raise BadField("topic_data.partition_data")
+            room -= n * 104
+            if room < 0:
+                room = verify(ProduceRequest, version, buf, start, pos + n)
             topic_data_partition_data = []
             topic_data_partition_data_left, topic_data_partition_data_step = n, 8
             while topic_data_partition_data_left:
@@ -164,6 +167,7 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         transactional_id: str | None
         n = buf[pos]
         if not n:
@@ -180,10 +184,11 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topic_data: list[TopicProduceData]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topic_data")
-            raise ShortField("topic_data", n)
+        if n < 0:
+            raise BadField("topic_data")
+        room -= n * 220
+        if room < 0:
+            room = verify(ProduceRequest, version, buf, start, pos + n)
         topic_data = []
         topic_data_count = n
         for _ in range(topic_data_count):
@@ -201,10 +206,11 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topic_data_partition_data: list[PartitionProduceData]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topic_data.partition_data")
-                raise ShortField("topic_data.partition_data", n)
+            if n < 0:
+                raise BadField("topic_data.partition_data")
+            room -= n * 112
+            if room < 0:
+                room = verify(ProduceRequest, version, buf, start, pos + n)
             topic_data_partition_data = []
             topic_data_partition_data_left, topic_data_partition_data_step = n, 8
             while topic_data_partition_data_left:
@@ -269,6 +275,7 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         transactional_id: str | None
         n = buf[pos]
         if not n:
@@ -285,10 +292,11 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topic_data: list[TopicProduceData]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topic_data")
-            raise ShortField("topic_data", n)
+        if n < 0:
+            raise BadField("topic_data")
+        room -= n * 128
+        if room < 0:
+            room = verify(ProduceRequest, version, buf, start, pos + n)
         topic_data = []
         topic_data_count = n
         for _ in range(topic_data_count):
@@ -298,10 +306,11 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topic_data_partition_data: list[PartitionProduceData]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topic_data.partition_data")
-                raise ShortField("topic_data.partition_data", n)
+            if n < 0:
+                raise BadField("topic_data.partition_data")
+            room -= n * 112
+            if room < 0:
+                room = verify(ProduceRequest, version, buf, start, pos + n)
             topic_data_partition_data = []
             topic_data_partition_data_left, topic_data_partition_data_step = n, 8
             while topic_data_partition_data_left:
@@ -522,13 +531,15 @@ def decode_produce_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         responses: list[TopicProduceResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 208
+        if room < 0:
+            room = verify(ProduceResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -539,10 +550,11 @@ def decode_produce_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
-            if not 0 <= n * 22 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partition_responses")
-                raise ShortField("responses.partition_responses", n)
+            if n < 0:
+                raise BadField("responses.partition_responses")
+            room -= n * 240
+            if room < 0:
+                room = verify(ProduceResponse, version, buf, start, pos + n)
             end = pos + n * 22
             responses_partition_responses = list(starmap(PartitionProduceResponse, rows_ihqq(buf[pos:end])))
             pos = end
@@ -561,13 +573,15 @@ def decode_produce_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         responses: list[TopicProduceResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 208
+        if room < 0:
+            room = verify(ProduceResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -578,10 +592,11 @@ def decode_produce_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
-            if not 0 <= n * 30 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partition_responses")
-                raise ShortField("responses.partition_responses", n)
+            if n < 0:
+                raise BadField("responses.partition_responses")
+            room -= n * 256
+            if room < 0:
+                room = verify(ProduceResponse, version, buf, start, pos + n)
             end = pos + n * 30
             responses_partition_responses = list(starmap(PartitionProduceResponse, rows_ihqqq(buf[pos:end])))
             pos = end
@@ -603,13 +618,15 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         (n,) = unpack_i(buf, pos)
         pos += 4
         responses: list[TopicProduceResponse]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 208
+        if room < 0:
+            room = verify(ProduceResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -620,20 +637,22 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
-            if not 0 <= n * 36 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partition_responses")
-                raise ShortField("responses.partition_responses", n)
+            if n < 0:
+                raise BadField("responses.partition_responses")
+            room -= n * 312
+            if room < 0:
+                room = verify(ProduceResponse, version, buf, start, pos + n)
             responses_partition_responses = []
             responses_partition_responses_count = n
             for _ in range(responses_partition_responses_count):
                 responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, n = unpack_ihqqqi(buf, pos)
                 pos += 34
                 responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
-                if not 0 <= n * 6 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("responses.partition_responses.record_errors")
-                    raise ShortField("responses.partition_responses.record_errors", n)
+                if n < 0:
+                    raise BadField("responses.partition_responses.record_errors")
+                room -= n * 144
+                if room < 0:
+                    room = verify(ProduceResponse, version, buf, start, pos + n)
                 responses_partition_responses_record_errors = []
                 responses_partition_responses_record_errors_left, responses_partition_responses_record_errors_step = n, 8
                 while responses_partition_responses_record_errors_left:
@@ -684,16 +703,18 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[TopicProduceResponse]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 220
+        if room < 0:
+            room = verify(ProduceResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -711,10 +732,11 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partition_responses: list[PartitionProduceResponse]
-            if not 0 <= n * 33 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partition_responses")
-                raise ShortField("responses.partition_responses", n)
+            if n < 0:
+                raise BadField("responses.partition_responses")
+            room -= n * 324
+            if room < 0:
+                room = verify(ProduceResponse, version, buf, start, pos + n)
             responses_partition_responses = []
             responses_partition_responses_count = n
             for _ in range(responses_partition_responses_count):
@@ -724,10 +746,11 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
-                if not 0 <= n * 6 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("responses.partition_responses.record_errors")
-                    raise ShortField("responses.partition_responses.record_errors", n)
+                if n < 0:
+                    raise BadField("responses.partition_responses.record_errors")
+                room -= n * 144
+                if room < 0:
+                    room = verify(ProduceResponse, version, buf, start, pos + n)
                 responses_partition_responses_record_errors = []
                 responses_partition_responses_record_errors_left, responses_partition_responses_record_errors_step = n, 8
                 while responses_partition_responses_record_errors_left:
@@ -798,16 +821,18 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[TopicProduceResponse]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 220
+        if room < 0:
+            room = verify(ProduceResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -825,10 +850,11 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partition_responses: list[PartitionProduceResponse]
-            if not 0 <= n * 33 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partition_responses")
-                raise ShortField("responses.partition_responses", n)
+            if n < 0:
+                raise BadField("responses.partition_responses")
+            room -= n * 420
+            if room < 0:
+                room = verify(ProduceResponse, version, buf, start, pos + n)
             responses_partition_responses = []
             responses_partition_responses_count = n
             for _ in range(responses_partition_responses_count):
@@ -838,10 +864,11 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
-                if not 0 <= n * 6 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("responses.partition_responses.record_errors")
-                    raise ShortField("responses.partition_responses.record_errors", n)
+                if n < 0:
+                    raise BadField("responses.partition_responses.record_errors")
+                room -= n * 144
+                if room < 0:
+                    room = verify(ProduceResponse, version, buf, start, pos + n)
                 responses_partition_responses_record_errors = []
                 responses_partition_responses_record_errors_left, responses_partition_responses_record_errors_step = n, 8
                 while responses_partition_responses_record_errors_left:
@@ -900,7 +927,7 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                         n, pos = read_uvarint(buf, pos)
                         responses_partition_responses_tag_end = pos + n
                         if responses_partition_responses_tag_end > len(buf):
-                            raise ShortField("responses.partition_responses.tagged fields", n)
+                            raise IndexError
                         if tag == 0:
                             responses_partition_responses_current_leader_leader_id, responses_partition_responses_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                             pos += 9
@@ -928,17 +955,18 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
-                    if not 0 <= n * 11 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("node_endpoints")
-                        raise ShortField("node_endpoints", n)
+                    if n < 0:
+                        raise BadField("node_endpoints")
+                    room -= n * 252
+                    if room < 0:
+                        room = verify(ProduceResponse, version, buf, start, pos + n)
                     node_endpoints = []
                     node_endpoints_left, node_endpoints_step = n, 8
                     while node_endpoints_left:
@@ -997,16 +1025,18 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[TopicProduceResponse]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 128
+        if room < 0:
+            room = verify(ProduceResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -1016,10 +1046,11 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partition_responses: list[PartitionProduceResponse]
-            if not 0 <= n * 33 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partition_responses")
-                raise ShortField("responses.partition_responses", n)
+            if n < 0:
+                raise BadField("responses.partition_responses")
+            room -= n * 420
+            if room < 0:
+                room = verify(ProduceResponse, version, buf, start, pos + n)
             responses_partition_responses = []
             responses_partition_responses_count = n
             for _ in range(responses_partition_responses_count):
@@ -1029,10 +1060,11 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 responses_partition_responses_record_errors: list[BatchIndexAndErrorMessage]
-                if not 0 <= n * 6 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("responses.partition_responses.record_errors")
-                    raise ShortField("responses.partition_responses.record_errors", n)
+                if n < 0:
+                    raise BadField("responses.partition_responses.record_errors")
+                room -= n * 144
+                if room < 0:
+                    room = verify(ProduceResponse, version, buf, start, pos + n)
                 responses_partition_responses_record_errors = []
                 responses_partition_responses_record_errors_left, responses_partition_responses_record_errors_step = n, 8
                 while responses_partition_responses_record_errors_left:
@@ -1091,7 +1123,7 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                         n, pos = read_uvarint(buf, pos)
                         responses_partition_responses_tag_end = pos + n
                         if responses_partition_responses_tag_end > len(buf):
-                            raise ShortField("responses.partition_responses.tagged fields", n)
+                            raise IndexError
                         if tag == 0:
                             responses_partition_responses_current_leader_leader_id, responses_partition_responses_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                             pos += 9
@@ -1119,17 +1151,18 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
-                    if not 0 <= n * 11 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("node_endpoints")
-                        raise ShortField("node_endpoints", n)
+                    if n < 0:
+                        raise BadField("node_endpoints")
+                    room -= n * 252
+                    if room < 0:
+                        room = verify(ProduceResponse, version, buf, start, pos + n)
                     node_endpoints = []
                     node_endpoints_left, node_endpoints_step = n, 8
                     while node_endpoints_left:

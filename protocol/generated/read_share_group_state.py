@@ -22,12 +22,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -48,6 +48,7 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -62,10 +63,11 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[ReadStateData]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(ReadShareGroupStateRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -75,10 +77,11 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[PartitionData]
-            if not 0 <= n * 9 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 84
+            if room < 0:
+                room = verify(ReadShareGroupStateRequest, version, buf, start, pos + n)
             end = pos + n * 9
             if buf[pos + 8 : end : 9].count(0) == n:
                 topics_partitions = list(starmap(PartitionData, rows_iix(buf[pos:end])))
@@ -144,16 +147,18 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[ReadStateResult]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 128
+        if room < 0:
+            room = verify(ReadShareGroupStateResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -163,10 +168,11 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_partitions: list[PartitionResult]
-            if not 0 <= n * 21 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.partitions")
-                raise ShortField("results.partitions", n)
+            if n < 0:
+                raise BadField("results.partitions")
+            room -= n * 308
+            if room < 0:
+                room = verify(ReadShareGroupStateResponse, version, buf, start, pos + n)
             results_partitions = []
             results_partitions_count = n
             for _ in range(results_partitions_count):
@@ -186,10 +192,11 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 results_partitions_state_batches: list[StateBatch]
-                if not 0 <= n * 20 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("results.partitions.state_batches")
-                    raise ShortField("results.partitions.state_batches", n)
+                if n < 0:
+                    raise BadField("results.partitions.state_batches")
+                room -= n * 136
+                if room < 0:
+                    room = verify(ReadShareGroupStateResponse, version, buf, start, pos + n)
                 end = pos + n * 20
                 if buf[pos + 19 : end : 20].count(0) == n:
                     results_partitions_state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))

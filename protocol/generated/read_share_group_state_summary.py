@@ -22,13 +22,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -51,6 +51,7 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -65,10 +66,11 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[ReadStateSummaryData]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(ReadShareGroupStateSummaryRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -78,10 +80,11 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[PartitionData]
-            if not 0 <= n * 9 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 84
+            if room < 0:
+                room = verify(ReadShareGroupStateSummaryRequest, version, buf, start, pos + n)
             end = pos + n * 9
             if buf[pos + 8 : end : 9].count(0) == n:
                 topics_partitions = list(starmap(PartitionData, rows_iix(buf[pos:end])))
@@ -153,16 +156,18 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[ReadStateSummaryResult]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 128
+        if room < 0:
+            room = verify(ReadShareGroupStateSummaryResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -172,10 +177,11 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_partitions: list[PartitionResult]
-            if not 0 <= n * 24 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.partitions")
-                raise ShortField("results.partitions", n)
+            if n < 0:
+                raise BadField("results.partitions")
+            room -= n * 248
+            if room < 0:
+                room = verify(ReadShareGroupStateSummaryResponse, version, buf, start, pos + n)
             results_partitions = []
             results_partitions_left, results_partitions_step = n, 8
             while results_partitions_left:
@@ -228,16 +234,18 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[ReadStateSummaryResult]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 128
+        if room < 0:
+            room = verify(ReadShareGroupStateSummaryResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -247,10 +255,11 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_partitions: list[PartitionResult]
-            if not 0 <= n * 28 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.partitions")
-                raise ShortField("results.partitions", n)
+            if n < 0:
+                raise BadField("results.partitions")
+            room -= n * 264
+            if room < 0:
+                room = verify(ReadShareGroupStateSummaryResponse, version, buf, start, pos + n)
             results_partitions = []
             results_partitions_left, results_partitions_step = n, 8
             while results_partitions_left:

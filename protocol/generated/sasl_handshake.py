@@ -9,7 +9,7 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_hi
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, ShortField, at_version, decode_failure, encode_failure
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, at_version, decode_failure, encode_failure, verify
 
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
@@ -51,13 +51,15 @@ def decode_sasl_handshake_response_v0(buf: bytes, pos: int, version: int = 0) ->
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         error_code, n = unpack_hi(buf, pos)
         pos += 6
         mechanisms: list[str]
-        if not 0 <= n * 2 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("mechanisms")
-            raise ShortField("mechanisms", n)
+        if n < 0:
+            raise BadField("mechanisms")
+        room -= n * 96
+        if room < 0:
+            room = verify(SaslHandshakeResponse, version, buf, start, pos + n)
         mechanisms = []
         mechanisms_count = n
         for _ in range(mechanisms_count):

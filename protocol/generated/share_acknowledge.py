@@ -24,13 +24,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     not_in_version,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -53,6 +53,7 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
     start = pos
     n: int
     try:
+        room = 45664 - 2 * len(buf)
         group_id: str | None
         n = buf[pos]
         if not n:
@@ -79,10 +80,11 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[AcknowledgeTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -92,10 +94,11 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[AcknowledgePartition]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 144
+            if room < 0:
+                room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -105,10 +108,11 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_acknowledgement_batches: list[AcknowledgementBatch]
-                if not 0 <= n * 18 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.acknowledgement_batches")
-                    raise ShortField("topics.partitions.acknowledgement_batches", n)
+                if n < 0:
+                    raise BadField("topics.partitions.acknowledgement_batches")
+                room -= n * 160
+                if room < 0:
+                    room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
                 topics_partitions_acknowledgement_batches = []
                 topics_partitions_acknowledgement_batches_count = n
                 for _ in range(topics_partitions_acknowledgement_batches_count):
@@ -118,10 +122,11 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topics_partitions_acknowledgement_batches_acknowledge_types: list[int]
-                    if not 0 <= n <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
-                        raise ShortField("topics.partitions.acknowledgement_batches.acknowledge_types", n)
+                    if n < 0:
+                        raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
+                    room -= n * 52
+                    if room < 0:
+                        room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
                     topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n * 1
                     n = buf[pos]
@@ -152,6 +157,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
     start = pos
     n: int
     try:
+        room = 45664 - 2 * len(buf)
         group_id: str | None
         n = buf[pos]
         if not n:
@@ -178,10 +184,11 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[AcknowledgeTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -191,10 +198,11 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[AcknowledgePartition]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 144
+            if room < 0:
+                room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -204,10 +212,11 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_acknowledgement_batches: list[AcknowledgementBatch]
-                if not 0 <= n * 18 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.acknowledgement_batches")
-                    raise ShortField("topics.partitions.acknowledgement_batches", n)
+                if n < 0:
+                    raise BadField("topics.partitions.acknowledgement_batches")
+                room -= n * 160
+                if room < 0:
+                    room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
                 topics_partitions_acknowledgement_batches = []
                 topics_partitions_acknowledgement_batches_count = n
                 for _ in range(topics_partitions_acknowledgement_batches_count):
@@ -217,10 +226,11 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topics_partitions_acknowledgement_batches_acknowledge_types: list[int]
-                    if not 0 <= n <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
-                        raise ShortField("topics.partitions.acknowledgement_batches.acknowledge_types", n)
+                    if n < 0:
+                        raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
+                    room -= n * 52
+                    if room < 0:
+                        room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
                     topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n * 1
                     n = buf[pos]
@@ -389,6 +399,7 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
     start = pos
     n: int
     try:
+        room = 45632 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -405,10 +416,11 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[ShareAcknowledgeTopicResponse]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareAcknowledgeResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -418,10 +430,11 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 17 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 244
+            if room < 0:
+                room = verify(ShareAcknowledgeResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -455,10 +468,11 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         node_endpoints: list[NodeEndpoint]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("node_endpoints")
-            raise ShortField("node_endpoints", n)
+        if n < 0:
+            raise BadField("node_endpoints")
+        room -= n * 252
+        if room < 0:
+            room = verify(ShareAcknowledgeResponse, version, buf, start, pos + n)
         node_endpoints = []
         node_endpoints_left, node_endpoints_step = n, 8
         while node_endpoints_left:
@@ -511,6 +525,7 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
     start = pos
     n: int
     try:
+        room = 45600 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -527,10 +542,11 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[ShareAcknowledgeTopicResponse]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareAcknowledgeResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -540,10 +556,11 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 17 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 244
+            if room < 0:
+                room = verify(ShareAcknowledgeResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -577,10 +594,11 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         node_endpoints: list[NodeEndpoint]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("node_endpoints")
-            raise ShortField("node_endpoints", n)
+        if n < 0:
+            raise BadField("node_endpoints")
+        room -= n * 252
+        if room < 0:
+            room = verify(ShareAcknowledgeResponse, version, buf, start, pos + n)
         node_endpoints = []
         node_endpoints_left, node_endpoints_step = n, 8
         while node_endpoints_left:

@@ -37,7 +37,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -45,6 +44,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -74,6 +74,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
     start = pos
     n: int
     try:
+        room = 45376 - 2 * len(buf)
         group_id: str | None
         n = buf[pos]
         if not n:
@@ -100,10 +101,11 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareFetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -113,10 +115,11 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 160
+            if room < 0:
+                room = verify(ShareFetchRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -126,10 +129,11 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_acknowledgement_batches: list[AcknowledgementBatch]
-                if not 0 <= n * 18 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.acknowledgement_batches")
-                    raise ShortField("topics.partitions.acknowledgement_batches", n)
+                if n < 0:
+                    raise BadField("topics.partitions.acknowledgement_batches")
+                room -= n * 160
+                if room < 0:
+                    room = verify(ShareFetchRequest, version, buf, start, pos + n)
                 topics_partitions_acknowledgement_batches = []
                 topics_partitions_acknowledgement_batches_count = n
                 for _ in range(topics_partitions_acknowledgement_batches_count):
@@ -139,10 +143,11 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topics_partitions_acknowledgement_batches_acknowledge_types: list[int]
-                    if not 0 <= n <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
-                        raise ShortField("topics.partitions.acknowledgement_batches.acknowledge_types", n)
+                    if n < 0:
+                        raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
+                    room -= n * 52
+                    if room < 0:
+                        room = verify(ShareFetchRequest, version, buf, start, pos + n)
                     topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n * 1
                     n = buf[pos]
@@ -166,10 +171,11 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareFetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -179,10 +185,11 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ShareFetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -203,6 +210,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
     start = pos
     n: int
     try:
+        room = 45344 - 2 * len(buf)
         group_id: str | None
         n = buf[pos]
         if not n:
@@ -229,10 +237,11 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[FetchTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareFetchRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -242,10 +251,11 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[FetchPartition]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 160
+            if room < 0:
+                room = verify(ShareFetchRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -255,10 +265,11 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_acknowledgement_batches: list[AcknowledgementBatch]
-                if not 0 <= n * 18 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.acknowledgement_batches")
-                    raise ShortField("topics.partitions.acknowledgement_batches", n)
+                if n < 0:
+                    raise BadField("topics.partitions.acknowledgement_batches")
+                room -= n * 160
+                if room < 0:
+                    room = verify(ShareFetchRequest, version, buf, start, pos + n)
                 topics_partitions_acknowledgement_batches = []
                 topics_partitions_acknowledgement_batches_count = n
                 for _ in range(topics_partitions_acknowledgement_batches_count):
@@ -268,10 +279,11 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topics_partitions_acknowledgement_batches_acknowledge_types: list[int]
-                    if not 0 <= n <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
-                        raise ShortField("topics.partitions.acknowledgement_batches.acknowledge_types", n)
+                    if n < 0:
+                        raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
+                    room -= n * 52
+                    if room < 0:
+                        room = verify(ShareFetchRequest, version, buf, start, pos + n)
                     topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n * 1
                     n = buf[pos]
@@ -295,10 +307,11 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         forgotten_topics_data: list[ForgottenTopic]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("forgotten_topics_data")
-            raise ShortField("forgotten_topics_data", n)
+        if n < 0:
+            raise BadField("forgotten_topics_data")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareFetchRequest, version, buf, start, pos + n)
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -308,10 +321,11 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             forgotten_topics_data_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("forgotten_topics_data.partitions")
-                raise ShortField("forgotten_topics_data.partitions", n)
+            if n < 0:
+                raise BadField("forgotten_topics_data.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ShareFetchRequest, version, buf, start, pos + n)
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -510,6 +524,7 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
     start = pos
     n: int
     try:
+        room = 45600 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -526,10 +541,11 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         responses: list[ShareFetchableTopicResponse]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("responses")
-            raise ShortField("responses", n)
+        if n < 0:
+            raise BadField("responses")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareFetchResponse, version, buf, start, pos + n)
         responses = []
         responses_count = n
         for _ in range(responses_count):
@@ -539,10 +555,11 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             responses_partitions: list[PartitionData]
-            if not 0 <= n * 22 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("responses.partitions")
-                raise ShortField("responses.partitions", n)
+            if n < 0:
+                raise BadField("responses.partitions")
+            room -= n * 496
+            if room < 0:
+                room = verify(ShareFetchResponse, version, buf, start, pos + n)
             responses_partitions = []
             responses_partitions_count = n
             for _ in range(responses_partitions_count):
@@ -584,10 +601,11 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 responses_partitions_acquired_records: list[AcquiredRecords]
-                if not 0 <= n * 19 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("responses.partitions.acquired_records")
-                    raise ShortField("responses.partitions.acquired_records", n)
+                if n < 0:
+                    raise BadField("responses.partitions.acquired_records")
+                room -= n * 108
+                if room < 0:
+                    room = verify(ShareFetchResponse, version, buf, start, pos + n)
                 end = pos + n * 19
                 if buf[pos + 18 : end : 19].count(0) == n:
                     responses_partitions_acquired_records = list(starmap(AcquiredRecords, rows_qqhx(buf[pos:end])))
@@ -617,10 +635,11 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         node_endpoints: list[NodeEndpoint]
-        if not 0 <= n * 11 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("node_endpoints")
-            raise ShortField("node_endpoints", n)
+        if n < 0:
+            raise BadField("node_endpoints")
+        room -= n * 252
+        if room < 0:
+            room = verify(ShareFetchResponse, version, buf, start, pos + n)
         node_endpoints = []
         node_endpoints_left, node_endpoints_step = n, 8
         while node_endpoints_left:

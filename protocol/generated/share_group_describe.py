@@ -20,12 +20,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -46,16 +46,18 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         group_ids: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("group_ids")
-            raise ShortField("group_ids", n)
+        if n < 0:
+            raise BadField("group_ids")
+        room -= n * 100
+        if room < 0:
+            room = verify(ShareGroupDescribeRequest, version, buf, start, pos + n)
         group_ids = []
         group_ids_count = n
         for _ in range(group_ids_count):
@@ -104,16 +106,18 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribedGroup]
-        if not 0 <= n * 20 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 568
+        if room < 0:
+            room = verify(ShareGroupDescribeResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -157,10 +161,11 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_members: list[Member]
-            if not 0 <= n * 12 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 600
+            if room < 0:
+                room = verify(ShareGroupDescribeResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_count = n
             for _ in range(groups_members_count):
@@ -204,10 +209,11 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_subscribed_topic_names: list[str]
-                if not 0 <= n <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.subscribed_topic_names")
-                    raise ShortField("groups.members.subscribed_topic_names", n)
+                if n < 0:
+                    raise BadField("groups.members.subscribed_topic_names")
+                room -= n * 100
+                if room < 0:
+                    room = verify(ShareGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_subscribed_topic_names = []
                 groups_members_subscribed_topic_names_count = n
                 for _ in range(groups_members_subscribed_topic_names_count):
@@ -226,10 +232,11 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_assignment_topic_partitions: list[TopicPartitions]
-                if not 0 <= n * 19 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.assignment.topic_partitions")
-                    raise ShortField("groups.members.assignment.topic_partitions", n)
+                if n < 0:
+                    raise BadField("groups.members.assignment.topic_partitions")
+                room -= n * 204
+                if room < 0:
+                    room = verify(ShareGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_assignment_topic_partitions = []
                 groups_members_assignment_topic_partitions_count = n
                 for _ in range(groups_members_assignment_topic_partitions_count):
@@ -247,10 +254,11 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_assignment_topic_partitions_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.assignment.topic_partitions.partitions")
-                        raise ShortField("groups.members.assignment.topic_partitions.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.assignment.topic_partitions.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(ShareGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_assignment_topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]

@@ -18,12 +18,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -42,6 +42,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -77,8 +78,9 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
         if n < 0:
             subscribed_topic_names = None
         else:
-            if n > len(buf) - pos:
-                raise ShortField("subscribed_topic_names", n)
+            room -= n * 100
+            if room < 0:
+                room = verify(ShareGroupHeartbeatRequest, version, buf, start, pos + n)
             subscribed_topic_names = []
             subscribed_topic_names_count = n
             for _ in range(subscribed_topic_names_count):
@@ -156,6 +158,7 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45520 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -186,10 +189,11 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             assignment_topic_partitions: list[TopicPartitions]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("assignment.topic_partitions")
-                raise ShortField("assignment.topic_partitions", n)
+            if n < 0:
+                raise BadField("assignment.topic_partitions")
+            room -= n * 128
+            if room < 0:
+                room = verify(ShareGroupHeartbeatResponse, version, buf, start, pos + n)
             assignment_topic_partitions = []
             assignment_topic_partitions_count = n
             for _ in range(assignment_topic_partitions_count):
@@ -199,10 +203,11 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 assignment_topic_partitions_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("assignment.topic_partitions.partitions")
-                    raise ShortField("assignment.topic_partitions.partitions", n)
+                if n < 0:
+                    raise BadField("assignment.topic_partitions.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(ShareGroupHeartbeatResponse, version, buf, start, pos + n)
                 assignment_topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]

@@ -32,12 +32,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -90,6 +90,7 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
     start = pos
     n: int
     try:
+        room = 45632 - 2 * len(buf)
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -122,10 +123,11 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         subscribed_topic_names: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("subscribed_topic_names")
-            raise ShortField("subscribed_topic_names", n)
+        if n < 0:
+            raise BadField("subscribed_topic_names")
+        room -= n * 100
+        if room < 0:
+            room = verify(ShareGroupMemberMetadataValue, version, buf, start, pos + n)
         subscribed_topic_names = []
         subscribed_topic_names_count = n
         for _ in range(subscribed_topic_names_count):
@@ -284,7 +286,7 @@ def decode_share_group_target_assignment_metadata_value_v0(buf: bytes, pos: int,
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (assignment_timestamp,) = unpack_q(buf, pos)
                     pos += 8
@@ -350,16 +352,18 @@ def decode_share_group_target_assignment_member_value_v0(buf: bytes, pos: int, v
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topic_partitions: list[TopicPartition]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topic_partitions")
-            raise ShortField("topic_partitions", n)
+        if n < 0:
+            raise BadField("topic_partitions")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
         topic_partitions = []
         topic_partitions_count = n
         for _ in range(topic_partitions_count):
@@ -369,10 +373,11 @@ def decode_share_group_target_assignment_member_value_v0(buf: bytes, pos: int, v
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topic_partitions_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topic_partitions.partitions")
-                raise ShortField("topic_partitions.partitions", n)
+            if n < 0:
+                raise BadField("topic_partitions.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ShareGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
             topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -453,16 +458,18 @@ def decode_share_group_current_member_assignment_value_v0(buf: bytes, pos: int, 
     start = pos
     n: int
     try:
+        room = 45776 - 2 * len(buf)
         member_epoch, previous_member_epoch, state, n = unpack_iibB(buf, pos)
         pos += 10
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         assigned_partitions: list[TopicPartitions]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("assigned_partitions")
-            raise ShortField("assigned_partitions", n)
+        if n < 0:
+            raise BadField("assigned_partitions")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         assigned_partitions = []
         assigned_partitions_count = n
         for _ in range(assigned_partitions_count):
@@ -472,10 +479,11 @@ def decode_share_group_current_member_assignment_value_v0(buf: bytes, pos: int, 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             assigned_partitions_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("assigned_partitions.partitions")
-                raise ShortField("assigned_partitions.partitions", n)
+            if n < 0:
+                raise BadField("assigned_partitions.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ShareGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             assigned_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -550,16 +558,18 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
     start = pos
     n: int
     try:
+        room = 45712 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         initializing_topics: list[TopicPartitionsInfo]
-        if not 0 <= n * 19 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("initializing_topics")
-            raise ShortField("initializing_topics", n)
+        if n < 0:
+            raise BadField("initializing_topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(ShareGroupStatePartitionMetadataValue, version, buf, start, pos + n)
         initializing_topics = []
         initializing_topics_count = n
         for _ in range(initializing_topics_count):
@@ -577,10 +587,11 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             initializing_topics_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("initializing_topics.partitions")
-                raise ShortField("initializing_topics.partitions", n)
+            if n < 0:
+                raise BadField("initializing_topics.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ShareGroupStatePartitionMetadataValue, version, buf, start, pos + n)
             initializing_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -594,10 +605,11 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         initialized_topics: list[TopicPartitionsInfo]
-        if not 0 <= n * 19 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("initialized_topics")
-            raise ShortField("initialized_topics", n)
+        if n < 0:
+            raise BadField("initialized_topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(ShareGroupStatePartitionMetadataValue, version, buf, start, pos + n)
         initialized_topics = []
         initialized_topics_count = n
         for _ in range(initialized_topics_count):
@@ -615,10 +627,11 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             initialized_topics_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("initialized_topics.partitions")
-                raise ShortField("initialized_topics.partitions", n)
+            if n < 0:
+                raise BadField("initialized_topics.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(ShareGroupStatePartitionMetadataValue, version, buf, start, pos + n)
             initialized_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -632,10 +645,11 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         deleting_topics: list[TopicInfo]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("deleting_topics")
-            raise ShortField("deleting_topics", n)
+        if n < 0:
+            raise BadField("deleting_topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(ShareGroupStatePartitionMetadataValue, version, buf, start, pos + n)
         deleting_topics = []
         deleting_topics_left, deleting_topics_step = n, 8
         while deleting_topics_left:

@@ -14,11 +14,11 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_uvarint,
     skip_tags,
+    verify,
     write_uvarint,
 )
 
@@ -66,16 +66,18 @@ def decode_share_snapshot_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
     start = pos
     n: int
     try:
+        room = 45584 - 2 * len(buf)
         snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp, n = unpack_iiiqqqB(buf, pos)
         pos += 37
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         state_batches: list[StateBatch]
-        if not 0 <= n * 20 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("state_batches")
-            raise ShortField("state_batches", n)
+        if n < 0:
+            raise BadField("state_batches")
+        room -= n * 136
+        if room < 0:
+            room = verify(ShareSnapshotValue, version, buf, start, pos + n)
         end = pos + n * 20
         if buf[pos + 19 : end : 20].count(0) == n:
             state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))
@@ -100,7 +102,7 @@ def decode_share_snapshot_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (delivery_complete_count,) = unpack_i(buf, pos)
                     pos += 4
@@ -169,16 +171,18 @@ def decode_share_update_value_v0(buf: bytes, pos: int, version: int = 0) -> tupl
     start = pos
     n: int
     try:
+        room = 45728 - 2 * len(buf)
         snapshot_epoch, leader_epoch, start_offset, n = unpack_iiqB(buf, pos)
         pos += 17
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         state_batches: list[StateBatch]
-        if not 0 <= n * 20 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("state_batches")
-            raise ShortField("state_batches", n)
+        if n < 0:
+            raise BadField("state_batches")
+        room -= n * 136
+        if room < 0:
+            room = verify(ShareUpdateValue, version, buf, start, pos + n)
         end = pos + n * 20
         if buf[pos + 19 : end : 20].count(0) == n:
             state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))
@@ -203,7 +207,7 @@ def decode_share_update_value_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (delivery_complete_count,) = unpack_i(buf, pos)
                     pos += 4

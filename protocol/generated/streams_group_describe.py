@@ -27,12 +27,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -64,16 +64,18 @@ def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int 
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         group_ids: list[str]
-        if not 0 <= n <= len(buf) - pos:
-            if n < 0:
-                raise BadField("group_ids")
-            raise ShortField("group_ids", n)
+        if n < 0:
+            raise BadField("group_ids")
+        room -= n * 100
+        if room < 0:
+            room = verify(StreamsGroupDescribeRequest, version, buf, start, pos + n)
         group_ids = []
         group_ids_count = n
         for _ in range(group_ids_count):
@@ -122,16 +124,18 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         groups: list[DescribedGroup]
-        if not 0 <= n * 20 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("groups")
-            raise ShortField("groups", n)
+        if n < 0:
+            raise BadField("groups")
+        room -= n * 632
+        if room < 0:
+            room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -174,8 +178,9 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 if n < 0:
                     groups_topology_subtopologies = None
                 else:
-                    if n * 6 > len(buf) - pos:
-                        raise ShortField("groups.topology.subtopologies", n)
+                    room -= n * 464
+                    if room < 0:
+                        room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                     groups_topology_subtopologies = []
                     groups_topology_subtopologies_count = n
                     for _ in range(groups_topology_subtopologies_count):
@@ -193,10 +198,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_uvarint(buf, pos - 1)
                         n -= 1
                         groups_topology_subtopologies_source_topics: list[str]
-                        if not 0 <= n <= len(buf) - pos:
-                            if n < 0:
-                                raise BadField("groups.topology.subtopologies.source_topics")
-                            raise ShortField("groups.topology.subtopologies.source_topics", n)
+                        if n < 0:
+                            raise BadField("groups.topology.subtopologies.source_topics")
+                        room -= n * 100
+                        if room < 0:
+                            room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                         groups_topology_subtopologies_source_topics = []
                         groups_topology_subtopologies_source_topics_count = n
                         for _ in range(groups_topology_subtopologies_source_topics_count):
@@ -215,10 +221,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_uvarint(buf, pos - 1)
                         n -= 1
                         groups_topology_subtopologies_repartition_sink_topics: list[str]
-                        if not 0 <= n <= len(buf) - pos:
-                            if n < 0:
-                                raise BadField("groups.topology.subtopologies.repartition_sink_topics")
-                            raise ShortField("groups.topology.subtopologies.repartition_sink_topics", n)
+                        if n < 0:
+                            raise BadField("groups.topology.subtopologies.repartition_sink_topics")
+                        room -= n * 100
+                        if room < 0:
+                            room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                         groups_topology_subtopologies_repartition_sink_topics = []
                         groups_topology_subtopologies_repartition_sink_topics_count = n
                         for _ in range(groups_topology_subtopologies_repartition_sink_topics_count):
@@ -237,10 +244,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_uvarint(buf, pos - 1)
                         n -= 1
                         groups_topology_subtopologies_state_changelog_topics: list[TopicInfo]
-                        if not 0 <= n * 9 <= len(buf) - pos:
-                            if n < 0:
-                                raise BadField("groups.topology.subtopologies.state_changelog_topics")
-                            raise ShortField("groups.topology.subtopologies.state_changelog_topics", n)
+                        if n < 0:
+                            raise BadField("groups.topology.subtopologies.state_changelog_topics")
+                        room -= n * 260
+                        if room < 0:
+                            room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                         groups_topology_subtopologies_state_changelog_topics = []
                         groups_topology_subtopologies_state_changelog_topics_count = n
                         for _ in range(groups_topology_subtopologies_state_changelog_topics_count):
@@ -258,10 +266,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_uvarint(buf, pos - 1)
                             n -= 1
                             groups_topology_subtopologies_state_changelog_topics_topic_configs: list[KeyValue]
-                            if not 0 <= n * 3 <= len(buf) - pos:
-                                if n < 0:
-                                    raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs")
-                                raise ShortField("groups.topology.subtopologies.state_changelog_topics.topic_configs", n)
+                            if n < 0:
+                                raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs")
+                            room -= n * 204
+                            if room < 0:
+                                room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                             groups_topology_subtopologies_state_changelog_topics_topic_configs = []
                             groups_topology_subtopologies_state_changelog_topics_topic_configs_left, groups_topology_subtopologies_state_changelog_topics_topic_configs_step = n, 8
                             while groups_topology_subtopologies_state_changelog_topics_topic_configs_left:
@@ -310,10 +319,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_uvarint(buf, pos - 1)
                         n -= 1
                         groups_topology_subtopologies_repartition_source_topics: list[TopicInfo]
-                        if not 0 <= n * 9 <= len(buf) - pos:
-                            if n < 0:
-                                raise BadField("groups.topology.subtopologies.repartition_source_topics")
-                            raise ShortField("groups.topology.subtopologies.repartition_source_topics", n)
+                        if n < 0:
+                            raise BadField("groups.topology.subtopologies.repartition_source_topics")
+                        room -= n * 260
+                        if room < 0:
+                            room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                         groups_topology_subtopologies_repartition_source_topics = []
                         groups_topology_subtopologies_repartition_source_topics_count = n
                         for _ in range(groups_topology_subtopologies_repartition_source_topics_count):
@@ -331,10 +341,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_uvarint(buf, pos - 1)
                             n -= 1
                             groups_topology_subtopologies_repartition_source_topics_topic_configs: list[KeyValue]
-                            if not 0 <= n * 3 <= len(buf) - pos:
-                                if n < 0:
-                                    raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs")
-                                raise ShortField("groups.topology.subtopologies.repartition_source_topics.topic_configs", n)
+                            if n < 0:
+                                raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs")
+                            room -= n * 204
+                            if room < 0:
+                                room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                             groups_topology_subtopologies_repartition_source_topics_topic_configs = []
                             groups_topology_subtopologies_repartition_source_topics_topic_configs_left, groups_topology_subtopologies_repartition_source_topics_topic_configs_step = n, 8
                             while groups_topology_subtopologies_repartition_source_topics_topic_configs_left:
@@ -393,10 +404,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             groups_members: list[Member]
-            if not 0 <= n * 28 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("groups.members")
-                raise ShortField("groups.members", n)
+            if n < 0:
+                raise BadField("groups.members")
+            room -= n * 1560
+            if room < 0:
+                room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
             groups_members = []
             groups_members_count = n
             for _ in range(groups_members_count):
@@ -475,10 +487,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_client_tags: list[KeyValue]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.client_tags")
-                    raise ShortField("groups.members.client_tags", n)
+                if n < 0:
+                    raise BadField("groups.members.client_tags")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_client_tags = []
                 groups_members_client_tags_left, groups_members_client_tags_step = n, 8
                 while groups_members_client_tags_left:
@@ -522,10 +535,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_task_offsets: list[TaskOffset]
-                if not 0 <= n * 14 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.task_offsets")
-                    raise ShortField("groups.members.task_offsets", n)
+                if n < 0:
+                    raise BadField("groups.members.task_offsets")
+                room -= n * 160
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_task_offsets = []
                 groups_members_task_offsets_left, groups_members_task_offsets_step = n, 8
                 while groups_members_task_offsets_left:
@@ -564,10 +578,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_task_end_offsets: list[TaskOffset]
-                if not 0 <= n * 14 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.task_end_offsets")
-                    raise ShortField("groups.members.task_end_offsets", n)
+                if n < 0:
+                    raise BadField("groups.members.task_end_offsets")
+                room -= n * 160
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_task_end_offsets = []
                 groups_members_task_end_offsets_left, groups_members_task_end_offsets_step = n, 8
                 while groups_members_task_end_offsets_left:
@@ -606,10 +621,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_assignment_active_tasks: list[TaskIds]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.assignment.active_tasks")
-                    raise ShortField("groups.members.assignment.active_tasks", n)
+                if n < 0:
+                    raise BadField("groups.members.assignment.active_tasks")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_assignment_active_tasks = []
                 groups_members_assignment_active_tasks_count = n
                 for _ in range(groups_members_assignment_active_tasks_count):
@@ -627,10 +643,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_assignment_active_tasks_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.assignment.active_tasks.partitions")
-                        raise ShortField("groups.members.assignment.active_tasks.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.assignment.active_tasks.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_assignment_active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -644,10 +661,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_assignment_standby_tasks: list[TaskIds]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.assignment.standby_tasks")
-                    raise ShortField("groups.members.assignment.standby_tasks", n)
+                if n < 0:
+                    raise BadField("groups.members.assignment.standby_tasks")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_assignment_standby_tasks = []
                 groups_members_assignment_standby_tasks_count = n
                 for _ in range(groups_members_assignment_standby_tasks_count):
@@ -665,10 +683,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_assignment_standby_tasks_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.assignment.standby_tasks.partitions")
-                        raise ShortField("groups.members.assignment.standby_tasks.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.assignment.standby_tasks.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_assignment_standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -682,10 +701,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_assignment_warmup_tasks: list[TaskIds]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.assignment.warmup_tasks")
-                    raise ShortField("groups.members.assignment.warmup_tasks", n)
+                if n < 0:
+                    raise BadField("groups.members.assignment.warmup_tasks")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_assignment_warmup_tasks = []
                 groups_members_assignment_warmup_tasks_count = n
                 for _ in range(groups_members_assignment_warmup_tasks_count):
@@ -703,10 +723,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_assignment_warmup_tasks_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.assignment.warmup_tasks.partitions")
-                        raise ShortField("groups.members.assignment.warmup_tasks.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.assignment.warmup_tasks.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_assignment_warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -724,10 +745,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_target_assignment_active_tasks: list[TaskIds]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.target_assignment.active_tasks")
-                    raise ShortField("groups.members.target_assignment.active_tasks", n)
+                if n < 0:
+                    raise BadField("groups.members.target_assignment.active_tasks")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_target_assignment_active_tasks = []
                 groups_members_target_assignment_active_tasks_count = n
                 for _ in range(groups_members_target_assignment_active_tasks_count):
@@ -745,10 +767,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_target_assignment_active_tasks_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.target_assignment.active_tasks.partitions")
-                        raise ShortField("groups.members.target_assignment.active_tasks.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.target_assignment.active_tasks.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_target_assignment_active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -762,10 +785,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_target_assignment_standby_tasks: list[TaskIds]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.target_assignment.standby_tasks")
-                    raise ShortField("groups.members.target_assignment.standby_tasks", n)
+                if n < 0:
+                    raise BadField("groups.members.target_assignment.standby_tasks")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_target_assignment_standby_tasks = []
                 groups_members_target_assignment_standby_tasks_count = n
                 for _ in range(groups_members_target_assignment_standby_tasks_count):
@@ -783,10 +807,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_target_assignment_standby_tasks_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.target_assignment.standby_tasks.partitions")
-                        raise ShortField("groups.members.target_assignment.standby_tasks.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.target_assignment.standby_tasks.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_target_assignment_standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -800,10 +825,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 groups_members_target_assignment_warmup_tasks: list[TaskIds]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("groups.members.target_assignment.warmup_tasks")
-                    raise ShortField("groups.members.target_assignment.warmup_tasks", n)
+                if n < 0:
+                    raise BadField("groups.members.target_assignment.warmup_tasks")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                 groups_members_target_assignment_warmup_tasks = []
                 groups_members_target_assignment_warmup_tasks_count = n
                 for _ in range(groups_members_target_assignment_warmup_tasks_count):
@@ -821,10 +847,11 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     groups_members_target_assignment_warmup_tasks_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("groups.members.target_assignment.warmup_tasks.partitions")
-                        raise ShortField("groups.members.target_assignment.warmup_tasks.partitions", n)
+                    if n < 0:
+                        raise BadField("groups.members.target_assignment.warmup_tasks.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(StreamsGroupDescribeResponse, version, buf, start, pos + n)
                     groups_members_target_assignment_warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]

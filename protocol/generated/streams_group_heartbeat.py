@@ -40,12 +40,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -80,6 +80,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 44576 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -126,10 +127,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topology_subtopologies: list[Subtopology]
-            if not 0 <= n * 8 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topology.subtopologies")
-                raise ShortField("topology.subtopologies", n)
+            if n < 0:
+                raise BadField("topology.subtopologies")
+            room -= n * 632
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
             topology_subtopologies = []
             topology_subtopologies_count = n
             for _ in range(topology_subtopologies_count):
@@ -147,10 +149,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topology_subtopologies_source_topics: list[str]
-                if not 0 <= n <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topology.subtopologies.source_topics")
-                    raise ShortField("topology.subtopologies.source_topics", n)
+                if n < 0:
+                    raise BadField("topology.subtopologies.source_topics")
+                room -= n * 100
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 topology_subtopologies_source_topics = []
                 topology_subtopologies_source_topics_count = n
                 for _ in range(topology_subtopologies_source_topics_count):
@@ -169,10 +172,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topology_subtopologies_source_topic_regex: list[str]
-                if not 0 <= n <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topology.subtopologies.source_topic_regex")
-                    raise ShortField("topology.subtopologies.source_topic_regex", n)
+                if n < 0:
+                    raise BadField("topology.subtopologies.source_topic_regex")
+                room -= n * 100
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 topology_subtopologies_source_topic_regex = []
                 topology_subtopologies_source_topic_regex_count = n
                 for _ in range(topology_subtopologies_source_topic_regex_count):
@@ -191,10 +195,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topology_subtopologies_state_changelog_topics: list[TopicInfo]
-                if not 0 <= n * 9 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topology.subtopologies.state_changelog_topics")
-                    raise ShortField("topology.subtopologies.state_changelog_topics", n)
+                if n < 0:
+                    raise BadField("topology.subtopologies.state_changelog_topics")
+                room -= n * 260
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 topology_subtopologies_state_changelog_topics = []
                 topology_subtopologies_state_changelog_topics_count = n
                 for _ in range(topology_subtopologies_state_changelog_topics_count):
@@ -212,10 +217,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topology_subtopologies_state_changelog_topics_topic_configs: list[KeyValue]
-                    if not 0 <= n * 3 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topology.subtopologies.state_changelog_topics.topic_configs")
-                        raise ShortField("topology.subtopologies.state_changelog_topics.topic_configs", n)
+                    if n < 0:
+                        raise BadField("topology.subtopologies.state_changelog_topics.topic_configs")
+                    room -= n * 204
+                    if room < 0:
+                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                     topology_subtopologies_state_changelog_topics_topic_configs = []
                     topology_subtopologies_state_changelog_topics_topic_configs_left, topology_subtopologies_state_changelog_topics_topic_configs_step = n, 8
                     while topology_subtopologies_state_changelog_topics_topic_configs_left:
@@ -264,10 +270,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topology_subtopologies_repartition_sink_topics: list[str]
-                if not 0 <= n <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topology.subtopologies.repartition_sink_topics")
-                    raise ShortField("topology.subtopologies.repartition_sink_topics", n)
+                if n < 0:
+                    raise BadField("topology.subtopologies.repartition_sink_topics")
+                room -= n * 100
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 topology_subtopologies_repartition_sink_topics = []
                 topology_subtopologies_repartition_sink_topics_count = n
                 for _ in range(topology_subtopologies_repartition_sink_topics_count):
@@ -286,10 +293,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topology_subtopologies_repartition_source_topics: list[TopicInfo]
-                if not 0 <= n * 9 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topology.subtopologies.repartition_source_topics")
-                    raise ShortField("topology.subtopologies.repartition_source_topics", n)
+                if n < 0:
+                    raise BadField("topology.subtopologies.repartition_source_topics")
+                room -= n * 260
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 topology_subtopologies_repartition_source_topics = []
                 topology_subtopologies_repartition_source_topics_count = n
                 for _ in range(topology_subtopologies_repartition_source_topics_count):
@@ -307,10 +315,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topology_subtopologies_repartition_source_topics_topic_configs: list[KeyValue]
-                    if not 0 <= n * 3 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topology.subtopologies.repartition_source_topics.topic_configs")
-                        raise ShortField("topology.subtopologies.repartition_source_topics.topic_configs", n)
+                    if n < 0:
+                        raise BadField("topology.subtopologies.repartition_source_topics.topic_configs")
+                    room -= n * 204
+                    if room < 0:
+                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                     topology_subtopologies_repartition_source_topics_topic_configs = []
                     topology_subtopologies_repartition_source_topics_topic_configs_left, topology_subtopologies_repartition_source_topics_topic_configs_step = n, 8
                     while topology_subtopologies_repartition_source_topics_topic_configs_left:
@@ -359,10 +368,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topology_subtopologies_copartition_groups: list[CopartitionGroup]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topology.subtopologies.copartition_groups")
-                    raise ShortField("topology.subtopologies.copartition_groups", n)
+                if n < 0:
+                    raise BadField("topology.subtopologies.copartition_groups")
+                room -= n * 296
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 topology_subtopologies_copartition_groups = []
                 topology_subtopologies_copartition_groups_count = n
                 for _ in range(topology_subtopologies_copartition_groups_count):
@@ -372,10 +382,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topology_subtopologies_copartition_groups_source_topics: list[int]
-                    if not 0 <= n * 2 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topology.subtopologies.copartition_groups.source_topics")
-                        raise ShortField("topology.subtopologies.copartition_groups.source_topics", n)
+                    if n < 0:
+                        raise BadField("topology.subtopologies.copartition_groups.source_topics")
+                    room -= n * 48
+                    if room < 0:
+                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                     topology_subtopologies_copartition_groups_source_topics = list(unpack_from(f">{n}h", buf, pos))
                     pos += n * 2
                     n = buf[pos]
@@ -384,10 +395,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topology_subtopologies_copartition_groups_source_topic_regex: list[int]
-                    if not 0 <= n * 2 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topology.subtopologies.copartition_groups.source_topic_regex")
-                        raise ShortField("topology.subtopologies.copartition_groups.source_topic_regex", n)
+                    if n < 0:
+                        raise BadField("topology.subtopologies.copartition_groups.source_topic_regex")
+                    room -= n * 48
+                    if room < 0:
+                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                     topology_subtopologies_copartition_groups_source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
                     pos += n * 2
                     n = buf[pos]
@@ -396,10 +408,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     topology_subtopologies_copartition_groups_repartition_source_topics: list[int]
-                    if not 0 <= n * 2 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("topology.subtopologies.copartition_groups.repartition_source_topics")
-                        raise ShortField("topology.subtopologies.copartition_groups.repartition_source_topics", n)
+                    if n < 0:
+                        raise BadField("topology.subtopologies.copartition_groups.repartition_source_topics")
+                    room -= n * 48
+                    if room < 0:
+                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                     topology_subtopologies_copartition_groups_repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
                     pos += n * 2
                     n = buf[pos]
@@ -426,8 +439,9 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if n < 0:
             active_tasks = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("active_tasks", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
             active_tasks = []
             active_tasks_count = n
             for _ in range(active_tasks_count):
@@ -445,10 +459,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 active_tasks_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("active_tasks.partitions")
-                    raise ShortField("active_tasks.partitions", n)
+                if n < 0:
+                    raise BadField("active_tasks.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -465,8 +480,9 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if n < 0:
             standby_tasks = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("standby_tasks", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
             standby_tasks = []
             standby_tasks_count = n
             for _ in range(standby_tasks_count):
@@ -484,10 +500,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 standby_tasks_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("standby_tasks.partitions")
-                    raise ShortField("standby_tasks.partitions", n)
+                if n < 0:
+                    raise BadField("standby_tasks.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -504,8 +521,9 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if n < 0:
             warmup_tasks = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("warmup_tasks", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
             warmup_tasks = []
             warmup_tasks_count = n
             for _ in range(warmup_tasks_count):
@@ -523,10 +541,11 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 warmup_tasks_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("warmup_tasks.partitions")
-                    raise ShortField("warmup_tasks.partitions", n)
+                if n < 0:
+                    raise BadField("warmup_tasks.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
                 warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -570,8 +589,9 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if n < 0:
             client_tags = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("client_tags", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
             client_tags = []
             client_tags_left, client_tags_step = n, 8
             while client_tags_left:
@@ -618,8 +638,9 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if n < 0:
             task_offsets = None
         else:
-            if n * 14 > len(buf) - pos:
-                raise ShortField("task_offsets", n)
+            room -= n * 160
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
             task_offsets = []
             task_offsets_left, task_offsets_step = n, 8
             while task_offsets_left:
@@ -661,8 +682,9 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if n < 0:
             task_end_offsets = None
         else:
-            if n * 14 > len(buf) - pos:
-                raise ShortField("task_end_offsets", n)
+            room -= n * 160
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
             task_end_offsets = []
             task_end_offsets_left, task_end_offsets_step = n, 8
             while task_end_offsets_left:
@@ -1088,6 +1110,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45088 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihB(buf, pos)
         if not n:
@@ -1115,8 +1138,9 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
         if n < 0:
             status = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("status", n)
+            room -= n * 156
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
             status = []
             status_left, status_step = n, 8
             while status_left:
@@ -1161,8 +1185,9 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
         if n < 0:
             active_tasks = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("active_tasks", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
             active_tasks = []
             active_tasks_count = n
             for _ in range(active_tasks_count):
@@ -1180,10 +1205,11 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 active_tasks_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("active_tasks.partitions")
-                    raise ShortField("active_tasks.partitions", n)
+                if n < 0:
+                    raise BadField("active_tasks.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
                 active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1200,8 +1226,9 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
         if n < 0:
             standby_tasks = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("standby_tasks", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
             standby_tasks = []
             standby_tasks_count = n
             for _ in range(standby_tasks_count):
@@ -1219,10 +1246,11 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 standby_tasks_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("standby_tasks.partitions")
-                    raise ShortField("standby_tasks.partitions", n)
+                if n < 0:
+                    raise BadField("standby_tasks.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
                 standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1239,8 +1267,9 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
         if n < 0:
             warmup_tasks = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("warmup_tasks", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
             warmup_tasks = []
             warmup_tasks_count = n
             for _ in range(warmup_tasks_count):
@@ -1258,10 +1287,11 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 warmup_tasks_partitions: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("warmup_tasks.partitions")
-                    raise ShortField("warmup_tasks.partitions", n)
+                if n < 0:
+                    raise BadField("warmup_tasks.partitions")
+                room -= n * 40
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
                 warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -1278,8 +1308,9 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
         if n < 0:
             partitions_by_user_endpoint = None
         else:
-            if n * 7 > len(buf) - pos:
-                raise ShortField("partitions_by_user_endpoint", n)
+            room -= n * 348
+            if room < 0:
+                room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
             partitions_by_user_endpoint = []
             partitions_by_user_endpoint_count = n
             for _ in range(partitions_by_user_endpoint_count):
@@ -1301,10 +1332,11 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 partitions_by_user_endpoint_active_partitions: list[TopicPartition]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("partitions_by_user_endpoint.active_partitions")
-                    raise ShortField("partitions_by_user_endpoint.active_partitions", n)
+                if n < 0:
+                    raise BadField("partitions_by_user_endpoint.active_partitions")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
                 partitions_by_user_endpoint_active_partitions = []
                 partitions_by_user_endpoint_active_partitions_count = n
                 for _ in range(partitions_by_user_endpoint_active_partitions_count):
@@ -1322,10 +1354,11 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     partitions_by_user_endpoint_active_partitions_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("partitions_by_user_endpoint.active_partitions.partitions")
-                        raise ShortField("partitions_by_user_endpoint.active_partitions.partitions", n)
+                    if n < 0:
+                        raise BadField("partitions_by_user_endpoint.active_partitions.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
                     partitions_by_user_endpoint_active_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -1339,10 +1372,11 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 partitions_by_user_endpoint_standby_partitions: list[TopicPartition]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("partitions_by_user_endpoint.standby_partitions")
-                    raise ShortField("partitions_by_user_endpoint.standby_partitions", n)
+                if n < 0:
+                    raise BadField("partitions_by_user_endpoint.standby_partitions")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
                 partitions_by_user_endpoint_standby_partitions = []
                 partitions_by_user_endpoint_standby_partitions_count = n
                 for _ in range(partitions_by_user_endpoint_standby_partitions_count):
@@ -1360,10 +1394,11 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_uvarint(buf, pos - 1)
                     n -= 1
                     partitions_by_user_endpoint_standby_partitions_partitions: list[int]
-                    if not 0 <= n * 4 <= len(buf) - pos:
-                        if n < 0:
-                            raise BadField("partitions_by_user_endpoint.standby_partitions.partitions")
-                        raise ShortField("partitions_by_user_endpoint.standby_partitions.partitions", n)
+                    if n < 0:
+                        raise BadField("partitions_by_user_endpoint.standby_partitions.partitions")
+                    room -= n * 40
+                    if room < 0:
+                        room = verify(StreamsGroupHeartbeatResponse, version, buf, start, pos + n)
                     partitions_by_user_endpoint_standby_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]

@@ -47,12 +47,12 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -105,6 +105,7 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
     start = pos
     n: int
     try:
+        room = 45760 - 2 * len(buf)
         epoch, metadata_hash, n = unpack_iqB(buf, pos)
         pos += 13
         validated_topology_epoch: int = -1
@@ -117,7 +118,7 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (validated_topology_epoch,) = unpack_i(buf, pos)
                     pos += 4
@@ -130,8 +131,9 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                     if n < 0:
                         last_assignment_configs = None
                     else:
-                        if n * 3 > len(buf) - pos:
-                            raise ShortField("last_assignment_configs", n)
+                        room -= n * 204
+                        if room < 0:
+                            room = verify(StreamsGroupMetadataValue, version, buf, start, pos + n)
                         last_assignment_configs = []
                         last_assignment_configs_left, last_assignment_configs_step = n, 8
                         while last_assignment_configs_left:
@@ -262,6 +264,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
     start = pos
     n: int
     try:
+        room = 45216 - 2 * len(buf)
         instance_id: str | None
         n = buf[pos]
         if not n:
@@ -329,10 +332,11 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         client_tags: list[KeyValue]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("client_tags")
-            raise ShortField("client_tags", n)
+        if n < 0:
+            raise BadField("client_tags")
+        room -= n * 204
+        if room < 0:
+            room = verify(StreamsGroupMemberMetadataValue, version, buf, start, pos + n)
         client_tags = []
         client_tags_left, client_tags_step = n, 8
         while client_tags_left:
@@ -508,7 +512,7 @@ def decode_streams_group_target_assignment_metadata_value_v0(buf: bytes, pos: in
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (assignment_timestamp,) = unpack_q(buf, pos)
                     pos += 8
@@ -574,16 +578,18 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
     start = pos
     n: int
     try:
+        room = 45712 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         active_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("active_tasks")
-            raise ShortField("active_tasks", n)
+        if n < 0:
+            raise BadField("active_tasks")
+        room -= n * 204
+        if room < 0:
+            room = verify(StreamsGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
         active_tasks = []
         active_tasks_count = n
         for _ in range(active_tasks_count):
@@ -601,10 +607,11 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             active_tasks_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("active_tasks.partitions")
-                raise ShortField("active_tasks.partitions", n)
+            if n < 0:
+                raise BadField("active_tasks.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
             active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -618,10 +625,11 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         standby_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("standby_tasks")
-            raise ShortField("standby_tasks", n)
+        if n < 0:
+            raise BadField("standby_tasks")
+        room -= n * 204
+        if room < 0:
+            room = verify(StreamsGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
         standby_tasks = []
         standby_tasks_count = n
         for _ in range(standby_tasks_count):
@@ -639,10 +647,11 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             standby_tasks_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("standby_tasks.partitions")
-                raise ShortField("standby_tasks.partitions", n)
+            if n < 0:
+                raise BadField("standby_tasks.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
             standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -656,10 +665,11 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         warmup_tasks: list[StreamsGroupTargetAssignmentMemberTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("warmup_tasks")
-            raise ShortField("warmup_tasks", n)
+        if n < 0:
+            raise BadField("warmup_tasks")
+        room -= n * 204
+        if room < 0:
+            room = verify(StreamsGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
         warmup_tasks = []
         warmup_tasks_count = n
         for _ in range(warmup_tasks_count):
@@ -677,10 +687,11 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             warmup_tasks_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("warmup_tasks.partitions")
-                raise ShortField("warmup_tasks.partitions", n)
+            if n < 0:
+                raise BadField("warmup_tasks.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupTargetAssignmentMemberValue, version, buf, start, pos + n)
             warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -809,16 +820,18 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
     start = pos
     n: int
     try:
+        room = 45328 - 2 * len(buf)
         member_epoch, previous_member_epoch, state, n = unpack_iibB(buf, pos)
         pos += 10
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         active_tasks: list[StreamsGroupCurrentMemberAssignmentTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("active_tasks")
-            raise ShortField("active_tasks", n)
+        if n < 0:
+            raise BadField("active_tasks")
+        room -= n * 300
+        if room < 0:
+            room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         active_tasks = []
         active_tasks_count = n
         for _ in range(active_tasks_count):
@@ -836,10 +849,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             active_tasks_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("active_tasks.partitions")
-                raise ShortField("active_tasks.partitions", n)
+            if n < 0:
+                raise BadField("active_tasks.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -853,7 +867,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                     n, pos = read_uvarint(buf, pos)
                     active_tasks_tag_end = pos + n
                     if active_tasks_tag_end > len(buf):
-                        raise ShortField("active_tasks.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         n = buf[pos]
                         pos += 1
@@ -863,8 +877,9 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                         if n < 0:
                             active_tasks_assignment_epochs = None
                         else:
-                            if n * 4 > len(buf) - pos:
-                                raise ShortField("active_tasks.assignment_epochs", n)
+                            room -= n * 40
+                            if room < 0:
+                                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
                             active_tasks_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                             pos += n * 4
                     else:
@@ -878,10 +893,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         standby_tasks: list[StreamsGroupCurrentMemberAssignmentTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("standby_tasks")
-            raise ShortField("standby_tasks", n)
+        if n < 0:
+            raise BadField("standby_tasks")
+        room -= n * 300
+        if room < 0:
+            room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         standby_tasks = []
         standby_tasks_count = n
         for _ in range(standby_tasks_count):
@@ -899,10 +915,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             standby_tasks_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("standby_tasks.partitions")
-                raise ShortField("standby_tasks.partitions", n)
+            if n < 0:
+                raise BadField("standby_tasks.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -916,7 +933,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                     n, pos = read_uvarint(buf, pos)
                     standby_tasks_tag_end = pos + n
                     if standby_tasks_tag_end > len(buf):
-                        raise ShortField("standby_tasks.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         n = buf[pos]
                         pos += 1
@@ -926,8 +943,9 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                         if n < 0:
                             standby_tasks_assignment_epochs = None
                         else:
-                            if n * 4 > len(buf) - pos:
-                                raise ShortField("standby_tasks.assignment_epochs", n)
+                            room -= n * 40
+                            if room < 0:
+                                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
                             standby_tasks_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                             pos += n * 4
                     else:
@@ -941,10 +959,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         warmup_tasks: list[StreamsGroupCurrentMemberAssignmentTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("warmup_tasks")
-            raise ShortField("warmup_tasks", n)
+        if n < 0:
+            raise BadField("warmup_tasks")
+        room -= n * 300
+        if room < 0:
+            room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         warmup_tasks = []
         warmup_tasks_count = n
         for _ in range(warmup_tasks_count):
@@ -962,10 +981,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             warmup_tasks_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("warmup_tasks.partitions")
-                raise ShortField("warmup_tasks.partitions", n)
+            if n < 0:
+                raise BadField("warmup_tasks.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -979,7 +999,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                     n, pos = read_uvarint(buf, pos)
                     warmup_tasks_tag_end = pos + n
                     if warmup_tasks_tag_end > len(buf):
-                        raise ShortField("warmup_tasks.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         n = buf[pos]
                         pos += 1
@@ -989,8 +1009,9 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                         if n < 0:
                             warmup_tasks_assignment_epochs = None
                         else:
-                            if n * 4 > len(buf) - pos:
-                                raise ShortField("warmup_tasks.assignment_epochs", n)
+                            room -= n * 40
+                            if room < 0:
+                                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
                             warmup_tasks_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                             pos += n * 4
                     else:
@@ -1004,10 +1025,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         active_tasks_pending_revocation: list[StreamsGroupCurrentMemberAssignmentTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("active_tasks_pending_revocation")
-            raise ShortField("active_tasks_pending_revocation", n)
+        if n < 0:
+            raise BadField("active_tasks_pending_revocation")
+        room -= n * 300
+        if room < 0:
+            room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         active_tasks_pending_revocation = []
         active_tasks_pending_revocation_count = n
         for _ in range(active_tasks_pending_revocation_count):
@@ -1025,10 +1047,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             active_tasks_pending_revocation_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("active_tasks_pending_revocation.partitions")
-                raise ShortField("active_tasks_pending_revocation.partitions", n)
+            if n < 0:
+                raise BadField("active_tasks_pending_revocation.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             active_tasks_pending_revocation_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -1042,7 +1065,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                     n, pos = read_uvarint(buf, pos)
                     active_tasks_pending_revocation_tag_end = pos + n
                     if active_tasks_pending_revocation_tag_end > len(buf):
-                        raise ShortField("active_tasks_pending_revocation.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         n = buf[pos]
                         pos += 1
@@ -1052,8 +1075,9 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                         if n < 0:
                             active_tasks_pending_revocation_assignment_epochs = None
                         else:
-                            if n * 4 > len(buf) - pos:
-                                raise ShortField("active_tasks_pending_revocation.assignment_epochs", n)
+                            room -= n * 40
+                            if room < 0:
+                                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
                             active_tasks_pending_revocation_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                             pos += n * 4
                     else:
@@ -1067,10 +1091,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         standby_tasks_pending_revocation: list[StreamsGroupCurrentMemberAssignmentTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("standby_tasks_pending_revocation")
-            raise ShortField("standby_tasks_pending_revocation", n)
+        if n < 0:
+            raise BadField("standby_tasks_pending_revocation")
+        room -= n * 300
+        if room < 0:
+            room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         standby_tasks_pending_revocation = []
         standby_tasks_pending_revocation_count = n
         for _ in range(standby_tasks_pending_revocation_count):
@@ -1088,10 +1113,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             standby_tasks_pending_revocation_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("standby_tasks_pending_revocation.partitions")
-                raise ShortField("standby_tasks_pending_revocation.partitions", n)
+            if n < 0:
+                raise BadField("standby_tasks_pending_revocation.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             standby_tasks_pending_revocation_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -1105,7 +1131,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                     n, pos = read_uvarint(buf, pos)
                     standby_tasks_pending_revocation_tag_end = pos + n
                     if standby_tasks_pending_revocation_tag_end > len(buf):
-                        raise ShortField("standby_tasks_pending_revocation.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         n = buf[pos]
                         pos += 1
@@ -1115,8 +1141,9 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                         if n < 0:
                             standby_tasks_pending_revocation_assignment_epochs = None
                         else:
-                            if n * 4 > len(buf) - pos:
-                                raise ShortField("standby_tasks_pending_revocation.assignment_epochs", n)
+                            room -= n * 40
+                            if room < 0:
+                                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
                             standby_tasks_pending_revocation_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                             pos += n * 4
                     else:
@@ -1130,10 +1157,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         warmup_tasks_pending_revocation: list[StreamsGroupCurrentMemberAssignmentTaskIds]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("warmup_tasks_pending_revocation")
-            raise ShortField("warmup_tasks_pending_revocation", n)
+        if n < 0:
+            raise BadField("warmup_tasks_pending_revocation")
+        room -= n * 300
+        if room < 0:
+            room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
         warmup_tasks_pending_revocation = []
         warmup_tasks_pending_revocation_count = n
         for _ in range(warmup_tasks_pending_revocation_count):
@@ -1151,10 +1179,11 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             warmup_tasks_pending_revocation_partitions: list[int]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("warmup_tasks_pending_revocation.partitions")
-                raise ShortField("warmup_tasks_pending_revocation.partitions", n)
+            if n < 0:
+                raise BadField("warmup_tasks_pending_revocation.partitions")
+            room -= n * 40
+            if room < 0:
+                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
             warmup_tasks_pending_revocation_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -1168,7 +1197,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                     n, pos = read_uvarint(buf, pos)
                     warmup_tasks_pending_revocation_tag_end = pos + n
                     if warmup_tasks_pending_revocation_tag_end > len(buf):
-                        raise ShortField("warmup_tasks_pending_revocation.tagged fields", n)
+                        raise IndexError
                     if tag == 0:
                         n = buf[pos]
                         pos += 1
@@ -1178,8 +1207,9 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                         if n < 0:
                             warmup_tasks_pending_revocation_assignment_epochs = None
                         else:
-                            if n * 4 > len(buf) - pos:
-                                raise ShortField("warmup_tasks_pending_revocation.assignment_epochs", n)
+                            room -= n * 40
+                            if room < 0:
+                                room = verify(StreamsGroupCurrentMemberAssignmentValue, version, buf, start, pos + n)
                             warmup_tasks_pending_revocation_assignment_epochs = list(unpack_from(f">{n}i", buf, pos))
                             pos += n * 4
                     else:
@@ -1482,16 +1512,18 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         epoch, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         subtopologies: list[Subtopology]
-        if not 0 <= n * 8 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("subtopologies")
-            raise ShortField("subtopologies", n)
+        if n < 0:
+            raise BadField("subtopologies")
+        room -= n * 632
+        if room < 0:
+            room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
         subtopologies = []
         subtopologies_count = n
         for _ in range(subtopologies_count):
@@ -1509,10 +1541,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             subtopologies_source_topics: list[str]
-            if not 0 <= n <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("subtopologies.source_topics")
-                raise ShortField("subtopologies.source_topics", n)
+            if n < 0:
+                raise BadField("subtopologies.source_topics")
+            room -= n * 100
+            if room < 0:
+                room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
             subtopologies_source_topics = []
             subtopologies_source_topics_count = n
             for _ in range(subtopologies_source_topics_count):
@@ -1531,10 +1564,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             subtopologies_source_topic_regex: list[str]
-            if not 0 <= n <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("subtopologies.source_topic_regex")
-                raise ShortField("subtopologies.source_topic_regex", n)
+            if n < 0:
+                raise BadField("subtopologies.source_topic_regex")
+            room -= n * 100
+            if room < 0:
+                room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
             subtopologies_source_topic_regex = []
             subtopologies_source_topic_regex_count = n
             for _ in range(subtopologies_source_topic_regex_count):
@@ -1553,10 +1587,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             subtopologies_state_changelog_topics: list[TopicInfo]
-            if not 0 <= n * 9 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("subtopologies.state_changelog_topics")
-                raise ShortField("subtopologies.state_changelog_topics", n)
+            if n < 0:
+                raise BadField("subtopologies.state_changelog_topics")
+            room -= n * 260
+            if room < 0:
+                room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
             subtopologies_state_changelog_topics = []
             subtopologies_state_changelog_topics_count = n
             for _ in range(subtopologies_state_changelog_topics_count):
@@ -1574,10 +1609,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 subtopologies_state_changelog_topics_topic_configs: list[TopicConfig]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("subtopologies.state_changelog_topics.topic_configs")
-                    raise ShortField("subtopologies.state_changelog_topics.topic_configs", n)
+                if n < 0:
+                    raise BadField("subtopologies.state_changelog_topics.topic_configs")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
                 subtopologies_state_changelog_topics_topic_configs = []
                 subtopologies_state_changelog_topics_topic_configs_left, subtopologies_state_changelog_topics_topic_configs_step = n, 8
                 while subtopologies_state_changelog_topics_topic_configs_left:
@@ -1626,10 +1662,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             subtopologies_repartition_sink_topics: list[str]
-            if not 0 <= n <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("subtopologies.repartition_sink_topics")
-                raise ShortField("subtopologies.repartition_sink_topics", n)
+            if n < 0:
+                raise BadField("subtopologies.repartition_sink_topics")
+            room -= n * 100
+            if room < 0:
+                room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
             subtopologies_repartition_sink_topics = []
             subtopologies_repartition_sink_topics_count = n
             for _ in range(subtopologies_repartition_sink_topics_count):
@@ -1648,10 +1685,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             subtopologies_repartition_source_topics: list[TopicInfo]
-            if not 0 <= n * 9 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("subtopologies.repartition_source_topics")
-                raise ShortField("subtopologies.repartition_source_topics", n)
+            if n < 0:
+                raise BadField("subtopologies.repartition_source_topics")
+            room -= n * 260
+            if room < 0:
+                room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
             subtopologies_repartition_source_topics = []
             subtopologies_repartition_source_topics_count = n
             for _ in range(subtopologies_repartition_source_topics_count):
@@ -1669,10 +1707,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 subtopologies_repartition_source_topics_topic_configs: list[TopicConfig]
-                if not 0 <= n * 3 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("subtopologies.repartition_source_topics.topic_configs")
-                    raise ShortField("subtopologies.repartition_source_topics.topic_configs", n)
+                if n < 0:
+                    raise BadField("subtopologies.repartition_source_topics.topic_configs")
+                room -= n * 204
+                if room < 0:
+                    room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
                 subtopologies_repartition_source_topics_topic_configs = []
                 subtopologies_repartition_source_topics_topic_configs_left, subtopologies_repartition_source_topics_topic_configs_step = n, 8
                 while subtopologies_repartition_source_topics_topic_configs_left:
@@ -1721,10 +1760,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             subtopologies_copartition_groups: list[CopartitionGroup]
-            if not 0 <= n * 4 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("subtopologies.copartition_groups")
-                raise ShortField("subtopologies.copartition_groups", n)
+            if n < 0:
+                raise BadField("subtopologies.copartition_groups")
+            room -= n * 296
+            if room < 0:
+                room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
             subtopologies_copartition_groups = []
             subtopologies_copartition_groups_count = n
             for _ in range(subtopologies_copartition_groups_count):
@@ -1734,10 +1774,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 subtopologies_copartition_groups_source_topics: list[int]
-                if not 0 <= n * 2 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("subtopologies.copartition_groups.source_topics")
-                    raise ShortField("subtopologies.copartition_groups.source_topics", n)
+                if n < 0:
+                    raise BadField("subtopologies.copartition_groups.source_topics")
+                room -= n * 48
+                if room < 0:
+                    room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
                 subtopologies_copartition_groups_source_topics = list(unpack_from(f">{n}h", buf, pos))
                 pos += n * 2
                 n = buf[pos]
@@ -1746,10 +1787,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 subtopologies_copartition_groups_source_topic_regex: list[int]
-                if not 0 <= n * 2 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("subtopologies.copartition_groups.source_topic_regex")
-                    raise ShortField("subtopologies.copartition_groups.source_topic_regex", n)
+                if n < 0:
+                    raise BadField("subtopologies.copartition_groups.source_topic_regex")
+                room -= n * 48
+                if room < 0:
+                    room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
                 subtopologies_copartition_groups_source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
                 pos += n * 2
                 n = buf[pos]
@@ -1758,10 +1800,11 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 subtopologies_copartition_groups_repartition_source_topics: list[int]
-                if not 0 <= n * 2 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("subtopologies.copartition_groups.repartition_source_topics")
-                    raise ShortField("subtopologies.copartition_groups.repartition_source_topics", n)
+                if n < 0:
+                    raise BadField("subtopologies.copartition_groups.repartition_source_topics")
+                room -= n * 48
+                if room < 0:
+                    room = verify(StreamsGroupTopologyValue, version, buf, start, pos + n)
                 subtopologies_copartition_groups_repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
                 pos += n * 2
                 n = buf[pos]

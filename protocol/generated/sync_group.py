@@ -14,7 +14,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -22,6 +21,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -41,6 +41,7 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
     start = pos
     n: int
     try:
+        room = 45648 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -52,10 +53,11 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         (n,) = unpack_i(buf, pos)
         pos += 4
         assignments: list[SyncGroupRequestAssignment]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("assignments")
-            raise ShortField("assignments", n)
+        if n < 0:
+            raise BadField("assignments")
+        room -= n * 160
+        if room < 0:
+            room = verify(SyncGroupRequest, version, buf, start, pos + n)
         assignments = []
         assignments_left, assignments_step = n, 8
         while assignments_left:
@@ -98,6 +100,7 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
     start = pos
     n: int
     try:
+        room = 45568 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -116,10 +119,11 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
         (n,) = unpack_i(buf, pos)
         pos += 4
         assignments: list[SyncGroupRequestAssignment]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("assignments")
-            raise ShortField("assignments", n)
+        if n < 0:
+            raise BadField("assignments")
+        room -= n * 160
+        if room < 0:
+            room = verify(SyncGroupRequest, version, buf, start, pos + n)
         assignments = []
         assignments_left, assignments_step = n, 8
         while assignments_left:
@@ -156,6 +160,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
     start = pos
     n: int
     try:
+        room = 45568 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -188,10 +193,11 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         assignments: list[SyncGroupRequestAssignment]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("assignments")
-            raise ShortField("assignments", n)
+        if n < 0:
+            raise BadField("assignments")
+        room -= n * 172
+        if room < 0:
+            room = verify(SyncGroupRequest, version, buf, start, pos + n)
         assignments = []
         assignments_left, assignments_step = n, 8
         while assignments_left:
@@ -242,6 +248,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
     start = pos
     n: int
     try:
+        room = 45408 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -294,10 +301,11 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         assignments: list[SyncGroupRequestAssignment]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("assignments")
-            raise ShortField("assignments", n)
+        if n < 0:
+            raise BadField("assignments")
+        room -= n * 172
+        if room < 0:
+            room = verify(SyncGroupRequest, version, buf, start, pos + n)
         assignments = []
         assignments_left, assignments_step = n, 8
         while assignments_left:

@@ -13,13 +13,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     decode_failure,
     encode_failure,
     not_in_version,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -65,14 +65,16 @@ def decode_transaction_log_value_v0(buf: bytes, pos: int, version: int = 0) -> t
     start = pos
     n: int
     try:
+        room = 45600 - 2 * len(buf)
         producer_id, producer_epoch, transaction_timeout_ms, transaction_status, n = unpack_qhibi(buf, pos)
         pos += 19
         transaction_partitions: list[PartitionsSchema] | None
         if n < 0:
             transaction_partitions = None
         else:
-            if n * 6 > len(buf) - pos:
-                raise ShortField("transaction_partitions", n)
+            room -= n * 192
+            if room < 0:
+                room = verify(TransactionLogValue, version, buf, start, pos + n)
             transaction_partitions = []
             transaction_partitions_count = n
             for _ in range(transaction_partitions_count):
@@ -83,10 +85,11 @@ def decode_transaction_log_value_v0(buf: bytes, pos: int, version: int = 0) -> t
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 transaction_partitions_partition_ids: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("transaction_partitions.partition_ids")
-                    raise ShortField("transaction_partitions.partition_ids", n)
+                if n < 0:
+                    raise BadField("transaction_partitions.partition_ids")
+                room -= n * 40
+                if room < 0:
+                    room = verify(TransactionLogValue, version, buf, start, pos + n)
                 transaction_partitions_partition_ids = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 transaction_partitions.append(PartitionsSchema(transaction_partitions_topic, transaction_partitions_partition_ids))
@@ -101,6 +104,7 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
     start = pos
     n: int
     try:
+        room = 45456 - 2 * len(buf)
         producer_id, producer_epoch, transaction_timeout_ms, transaction_status, n = unpack_qhibB(buf, pos)
         pos += 16
         if n >= 0x80:
@@ -110,8 +114,9 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
         if n < 0:
             transaction_partitions = None
         else:
-            if n * 3 > len(buf) - pos:
-                raise ShortField("transaction_partitions", n)
+            room -= n * 204
+            if room < 0:
+                room = verify(TransactionLogValue, version, buf, start, pos + n)
             transaction_partitions = []
             transaction_partitions_count = n
             for _ in range(transaction_partitions_count):
@@ -129,10 +134,11 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 transaction_partitions_partition_ids: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("transaction_partitions.partition_ids")
-                    raise ShortField("transaction_partitions.partition_ids", n)
+                if n < 0:
+                    raise BadField("transaction_partitions.partition_ids")
+                room -= n * 40
+                if room < 0:
+                    room = verify(TransactionLogValue, version, buf, start, pos + n)
                 transaction_partitions_partition_ids = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -154,7 +160,7 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
                 n, pos = read_uvarint(buf, pos)
                 tag_end = pos + n
                 if tag_end > len(buf):
-                    raise ShortField("tagged fields", n)
+                    raise IndexError
                 if tag == 0:
                     (previous_producer_id,) = unpack_q(buf, pos)
                     pos += 8

@@ -33,7 +33,6 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
@@ -41,6 +40,7 @@ from protocol.wire import (
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -69,6 +69,7 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
     start = pos
     n: int
     try:
+        room = 45600 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
@@ -80,10 +81,11 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
         producer_id, producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         topics: list[TxnOffsetCommitRequestTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -94,10 +96,11 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitRequestPartition]
-            if not 0 <= n * 14 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 176
+            if room < 0:
+                room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -143,6 +146,7 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
     start = pos
     n: int
     try:
+        room = 45600 - 2 * len(buf)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
@@ -154,10 +158,11 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
         producer_id, producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         topics: list[TxnOffsetCommitRequestTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -168,10 +173,11 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitRequestPartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 192
+            if room < 0:
+                room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -214,6 +220,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
     start = pos
     n: int
     try:
+        room = 45408 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -254,10 +261,11 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[TxnOffsetCommitRequestTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -275,10 +283,11 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[TxnOffsetCommitRequestPartition]
-            if not 0 <= n * 18 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 192
+            if room < 0:
+                room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -512,13 +521,15 @@ def decode_txn_offset_commit_response_v0(buf: bytes, pos: int, version: int = 0)
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[TxnOffsetCommitResponseTopic]
-        if not 0 <= n * 6 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 192
+        if room < 0:
+            room = verify(TxnOffsetCommitResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -529,10 +540,11 @@ def decode_txn_offset_commit_response_v0(buf: bytes, pos: int, version: int = 0)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitResponsePartition]
-            if not 0 <= n * 6 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 96
+            if room < 0:
+                room = verify(TxnOffsetCommitResponse, version, buf, start, pos + n)
             end = pos + n * 6
             topics_partitions = list(starmap(TxnOffsetCommitResponsePartition, rows_ih(buf[pos:end])))
             pos = end
@@ -554,16 +566,18 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
     start = pos
     n: int
     try:
+        room = 45856 - 2 * len(buf)
         throttle_time_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[TxnOffsetCommitResponseTopic]
-        if not 0 <= n * 3 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 204
+        if room < 0:
+            room = verify(TxnOffsetCommitResponse, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -581,10 +595,11 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[TxnOffsetCommitResponsePartition]
-            if not 0 <= n * 7 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 92
+            if room < 0:
+                room = verify(TxnOffsetCommitResponse, version, buf, start, pos + n)
             end = pos + n * 7
             if buf[pos + 6 : end : 7].count(0) == n:
                 topics_partitions = list(starmap(TxnOffsetCommitResponsePartition, rows_ihx(buf[pos:end])))

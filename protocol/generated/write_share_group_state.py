@@ -23,13 +23,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -52,6 +52,7 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -66,10 +67,11 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[WriteStateData]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -79,10 +81,11 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[PartitionData]
-            if not 0 <= n * 22 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 224
+            if room < 0:
+                room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -92,10 +95,11 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_state_batches: list[StateBatch]
-                if not 0 <= n * 20 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.state_batches")
-                    raise ShortField("topics.partitions.state_batches", n)
+                if n < 0:
+                    raise BadField("topics.partitions.state_batches")
+                room -= n * 136
+                if room < 0:
+                    room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
                 end = pos + n * 20
                 if buf[pos + 19 : end : 20].count(0) == n:
                     topics_partitions_state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))
@@ -132,6 +136,7 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
     start = pos
     n: int
     try:
+        room = 45808 - 2 * len(buf)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -146,10 +151,11 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         topics: list[WriteStateData]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("topics")
-            raise ShortField("topics", n)
+        if n < 0:
+            raise BadField("topics")
+        room -= n * 128
+        if room < 0:
+            room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -159,10 +165,11 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             topics_partitions: list[PartitionData]
-            if not 0 <= n * 26 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("topics.partitions")
-                raise ShortField("topics.partitions", n)
+            if n < 0:
+                raise BadField("topics.partitions")
+            room -= n * 240
+            if room < 0:
+                room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -172,10 +179,11 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 topics_partitions_state_batches: list[StateBatch]
-                if not 0 <= n * 20 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("topics.partitions.state_batches")
-                    raise ShortField("topics.partitions.state_batches", n)
+                if n < 0:
+                    raise BadField("topics.partitions.state_batches")
+                room -= n * 136
+                if room < 0:
+                    room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
                 end = pos + n * 20
                 if buf[pos + 19 : end : 20].count(0) == n:
                     topics_partitions_state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))
@@ -298,16 +306,18 @@ def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: in
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         results: list[WriteStateResult]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("results")
-            raise ShortField("results", n)
+        if n < 0:
+            raise BadField("results")
+        room -= n * 128
+        if room < 0:
+            room = verify(WriteShareGroupStateResponse, version, buf, start, pos + n)
         results = []
         results_count = n
         for _ in range(results_count):
@@ -317,10 +327,11 @@ def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: in
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             results_partitions: list[PartitionResult]
-            if not 0 <= n * 8 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("results.partitions")
-                raise ShortField("results.partitions", n)
+            if n < 0:
+                raise BadField("results.partitions")
+            room -= n * 184
+            if room < 0:
+                room = verify(WriteShareGroupStateResponse, version, buf, start, pos + n)
             results_partitions = []
             results_partitions_left, results_partitions_step = n, 8
             while results_partitions_left:

@@ -22,13 +22,13 @@ from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
     BadField,
-    ShortField,
     at_version,
     decode_failure,
     encode_failure,
     read_string_size,
     read_uvarint,
     skip_tags,
+    verify,
     write_string_size,
     write_uvarint,
 )
@@ -47,16 +47,18 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         markers: list[WritableTxnMarker]
-        if not 0 <= n * 17 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("markers")
-            raise ShortField("markers", n)
+        if n < 0:
+            raise BadField("markers")
+        room -= n * 212
+        if room < 0:
+            room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
         markers = []
         markers_count = n
         for _ in range(markers_count):
@@ -66,10 +68,11 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             markers_topics: list[WritableTxnMarkerTopic]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("markers.topics")
-                raise ShortField("markers.topics", n)
+            if n < 0:
+                raise BadField("markers.topics")
+            room -= n * 204
+            if room < 0:
+                room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
             markers_topics = []
             markers_topics_count = n
             for _ in range(markers_topics_count):
@@ -87,10 +90,11 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 markers_topics_partition_indexes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("markers.topics.partition_indexes")
-                    raise ShortField("markers.topics.partition_indexes", n)
+                if n < 0:
+                    raise BadField("markers.topics.partition_indexes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
                 markers_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -116,16 +120,18 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         markers: list[WritableTxnMarker]
-        if not 0 <= n * 18 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("markers")
-            raise ShortField("markers", n)
+        if n < 0:
+            raise BadField("markers")
+        room -= n * 240
+        if room < 0:
+            room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
         markers = []
         markers_count = n
         for _ in range(markers_count):
@@ -135,10 +141,11 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             markers_topics: list[WritableTxnMarkerTopic]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("markers.topics")
-                raise ShortField("markers.topics", n)
+            if n < 0:
+                raise BadField("markers.topics")
+            room -= n * 204
+            if room < 0:
+                room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
             markers_topics = []
             markers_topics_count = n
             for _ in range(markers_topics_count):
@@ -156,10 +163,11 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 markers_topics_partition_indexes: list[int]
-                if not 0 <= n * 4 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("markers.topics.partition_indexes")
-                    raise ShortField("markers.topics.partition_indexes", n)
+                if n < 0:
+                    raise BadField("markers.topics.partition_indexes")
+                room -= n * 40
+                if room < 0:
+                    room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
                 markers_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -265,16 +273,18 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
     start = pos
     n: int
     try:
+        room = 45888 - 2 * len(buf)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
             n, pos = read_uvarint(buf, pos - 1)
         n -= 1
         markers: list[WritableTxnMarkerResult]
-        if not 0 <= n * 10 <= len(buf) - pos:
-            if n < 0:
-                raise BadField("markers")
-            raise ShortField("markers", n)
+        if n < 0:
+            raise BadField("markers")
+        room -= n * 144
+        if room < 0:
+            room = verify(WriteTxnMarkersResponse, version, buf, start, pos + n)
         markers = []
         markers_count = n
         for _ in range(markers_count):
@@ -284,10 +294,11 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                 n, pos = read_uvarint(buf, pos - 1)
             n -= 1
             markers_topics: list[WritableTxnMarkerTopicResult]
-            if not 0 <= n * 3 <= len(buf) - pos:
-                if n < 0:
-                    raise BadField("markers.topics")
-                raise ShortField("markers.topics", n)
+            if n < 0:
+                raise BadField("markers.topics")
+            room -= n * 204
+            if room < 0:
+                room = verify(WriteTxnMarkersResponse, version, buf, start, pos + n)
             markers_topics = []
             markers_topics_count = n
             for _ in range(markers_topics_count):
@@ -305,10 +316,11 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                     n, pos = read_uvarint(buf, pos - 1)
                 n -= 1
                 markers_topics_partitions: list[WritableTxnMarkerPartitionResult]
-                if not 0 <= n * 7 <= len(buf) - pos:
-                    if n < 0:
-                        raise BadField("markers.topics.partitions")
-                    raise ShortField("markers.topics.partitions", n)
+                if n < 0:
+                    raise BadField("markers.topics.partitions")
+                room -= n * 92
+                if room < 0:
+                    room = verify(WriteTxnMarkersResponse, version, buf, start, pos + n)
                 end = pos + n * 7
                 if buf[pos + 6 : end : 7].count(0) == n:
                     markers_topics_partitions = list(starmap(WritableTxnMarkerPartitionResult, rows_ihx(buf[pos:end])))

@@ -19,7 +19,7 @@ from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest
 from protocol.wire import write_uvarint
 from tests.support.oracle import schema
-from tests.support.protocol_values import EVERY_VERSION, MESSAGES, as_struct, distinct, filled, random_value
+from tests.support.protocol_values import EVERY_VERSION, MESSAGES, as_struct, distinct, filled, prepare_skippers, random_value
 
 MAX_VARINT = b"\xff\xff\xff\xff\x07"
 OVERLONG_VARINT = b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
@@ -74,6 +74,7 @@ def test_lies_about_sizes_cost_no_memory(name: str, version: int) -> None:
     """
     read = decoder(MESSAGES[name], version)
     data = encode(as_struct(name, version, filled(schema(name, version), distinct, (1, 1, 1))), version)
+    prepare_skippers(name, version)
     tracemalloc.start()
     try:
         for at in range(len(data)) if len(data) <= MOST_BOMBS else Random(version).sample(range(len(data)), MOST_BOMBS):

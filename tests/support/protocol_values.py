@@ -7,8 +7,10 @@ from itertools import count
 from random import Random
 from typing import Any
 
+from protocol.explain import fields_at
 from protocol.fields import Item, Message
 from protocol.schema import all_messages, fields_of, snake_case
+from protocol.skipper import elements_skipper, struct_skipper
 from tests.support.oracle import Field, Schema, Value, schema, versions_of
 
 MESSAGES: dict[str, type[Message]] = {message.__name__: message for message in all_messages()}
@@ -22,6 +24,24 @@ RANGES = {
     "uint16": (0, 2**16 - 1),
     "uint32": (0, 2**32 - 1),
 }
+
+
+def prepare_skippers(name: str, version: int) -> None:
+    """Have everything compiled that a refusal of the message may need: that is done, and paid for, once."""
+    is_flexible = version in MESSAGES[name].kafka.flexible
+    struct_skipper(MESSAGES[name], version, is_flexible)
+    for struct in structs_of(MESSAGES[name]):
+        fields_at(struct, version)
+        for field in fields_of(struct):
+            if field.is_array and version in field.versions:
+                is_compact = is_flexible and (field.flexible is None or version in field.flexible)
+                elements_skipper(field.type, version, is_flexible, is_compact)
+
+
+def structs_of(struct: type[Message | Item]) -> set[type[Message | Item]]:
+    """The struct and all that it has inside."""
+    nested = [field.type for field in fields_of(struct) if isinstance(field.type, type)]
+    return {struct}.union(*map(structs_of, nested))
 
 
 def as_struct(name: str, version: int, value: Value) -> Message:
