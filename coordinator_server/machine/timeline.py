@@ -147,6 +147,10 @@ class TimelineDict(dict[K, V]):
         """
         dict.update(self, items)
 
+    def fill_one(self, key: K, value: V) -> None:
+        """``fill`` with one item."""
+        dict.__setitem__(self, key, value)
+
     def is_as_of(self, epoch: int) -> bool:
         """Whether nothing has changed here since ``epoch``: the present is what it was."""
         newest = self._registry.newest

@@ -19,8 +19,8 @@ from struct import Struct as Layout
 from sys import intern
 from typing import Final, NamedTuple
 
-from coordinator_server.offsets.store import OffsetStore
-from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition, committed_by
+from coordinator_server.offsets.store import GroupOffsets, OffsetStore
+from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
 from protocol.codec import Decoder, decoders
 from protocol.errors import DecodeError
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -28,8 +28,11 @@ from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 _KEY_TYPE: Final = b"\0\1"
 _PARTITION: Final = Layout(">i")
 _PARTITION_BYTES: Final = 4
-# A value without metadata and topic id: 24 bytes at version 4 (where sizes and counts are of one byte) and at version 3.
+# A value without metadata: with a topic id 42 bytes at version 4; without one 24 bytes at version 4 (where sizes and counts are of one byte) and at version 3.
 _PLAIN_BYTES: Final = 24
+_WITH_ID_BYTES: Final = 42
+_WITH_ID: Final = Layout(">hqiBqBBB16s")
+_WITH_ID_SAYS: Final = (4, 1, 1, 0, 16)  # the version, no metadata, one tag: 0, of 16 bytes
 _PLAIN_4: Final = Layout(">hqiBqB")
 _PLAIN_3: Final = Layout(">hqihq")
 # In a value of version 3 or 4: behind the version, the offset and the leader epoch.
@@ -39,7 +42,7 @@ _RUN_VERSIONS: Final = (b"\0\3", b"\0\4")
 # The size and the attributes of a record, and the longest timestamp delta that is plain.
 _LONGEST_HEAD: Final = 12
 _SHORTEST_RUN: Final = 4
-_FIRST_CHUNK: Final = 16
+_FIRST_CHUNK: Final = 8
 _LONGEST_CHUNK: Final = 256
 _MOST_POSITIONS: Final = 256
 _decode_key: Final[Decoder[OffsetCommitKey]] = decoders(OffsetCommitKey)[0]
@@ -72,7 +75,19 @@ class _Run(NamedTuple):
 class BulkReplay:
     """Replays what is plain into one store, in which no snapshot is open."""
 
-    __slots__ = ("_count", "_layouts", "_length", "_names", "_positions", "_store", "_values")
+    __slots__ = (
+        "_count",
+        "_group",
+        "_ids",
+        "_layouts",
+        "_length",
+        "_names",
+        "_offsets",
+        "_positions",
+        "_shared",
+        "_store",
+        "_values",
+    )
 
     def __init__(self, store: OffsetStore) -> None:
         self._store = store
@@ -89,10 +104,16 @@ class BulkReplay:
         self._length = _FIRST_CHUNK
         # By topic and partitions: groups of one kind commit the same ones over and over.
         self._positions: dict[tuple[str, tuple[int, ...]], list[TopicPartition]] = {}
+        self._shared: dict[TopicPartition, TopicPartition] = {}
+        self._ids: dict[bytes, bytes] = {}
+        # The group of the last record, while nobody else has changed the store.
+        self._group: str | None = None
+        self._offsets: GroupOffsets
 
     def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int) -> tuple[int, int]:
         """See ``PlainRecords``."""
         self._count = 0
+        self._group = None
         behind = pos
         try:
             while behind < end:
@@ -105,7 +126,7 @@ class BulkReplay:
             behind = pos
         return behind, self._count
 
-    def _record(self, data: bytes, start: int, end: int, base_offset: int, last_delta: int) -> int:
+    def _record(self, data: bytes, start: int, end: int, base_offset: int, last_delta: int) -> int:  # noqa: C901 - read in place
         """One record, and the run that it begins; the position behind them, or ``start`` when it is not plain.
 
         Varints of one byte, which most are, are read in place. A negative number is one whose last bit is set.
@@ -141,17 +162,17 @@ class BulkReplay:
         value_end = value_at + (size >> 1)
         if names is None or size & 1 or value_end >= stop or (value_end + 1 != stop and not data[value_end]):
             return start
-        value = data[value_at:value_end]
-        committed = self._decode_value(value, base_offset + (delta >> 1))
+        committed = self._decode_value(data, value_at, value_end, base_offset + (delta >> 1))
         if committed is None:
             return start
         self._count += 1
-        self._store.put(names[0], names[1], _PARTITION.unpack_from(data, partition_at)[0], committed)
-        if (
-            end - stop < _SHORTEST_RUN * (stop - start)
-            or value[:_VARIES_FROM] not in _RUN_VERSIONS
-            or not data.startswith(data[key_size_at:partition_at], stop + key_size_at - start)
-        ):
+        self._put(names, _PARTITION.unpack_from(data, partition_at)[0], committed)
+        # Whether the fourth record from here is where it should be in a run, and of the same key.
+        size = stop - start
+        fourth = stop + (_SHORTEST_RUN - 1) * size
+        if fourth + size > end or not data.startswith(data[key_size_at:partition_at], fourth + key_size_at - start):
+            return stop
+        if data[value_at : value_at + _VARIES_FROM] not in _RUN_VERSIONS:
             return stop
         shape = _Shape(start, delta_at, key_size_at, partition_at, value_at, stop)
         last = min(last_delta - (delta >> 1), (end - stop) // (stop - start))
@@ -170,14 +191,20 @@ class BulkReplay:
         names = self._names[prefix] = message.group, intern(message.topic)
         return names
 
-    def _decode_value(self, value: bytes, record_offset: int) -> OffsetAndMetadata | None:
-        if len(value) == _PLAIN_BYTES:
-            version, offset, epoch, size, timestamp, tags = _PLAIN_4.unpack(value)
+    def _decode_value(self, data: bytes, start: int, end: int, record_offset: int) -> OffsetAndMetadata | None:
+        if end - start == _WITH_ID_BYTES:
+            version, offset, epoch, size, timestamp, tags, tag, tag_size, topic_id = _WITH_ID.unpack_from(data, start)
+            if (version, size, tags, tag, tag_size) == _WITH_ID_SAYS:
+                topic_id = self._ids.setdefault(topic_id, topic_id)
+                return OffsetAndMetadata(offset, epoch, "", timestamp, record_offset, NO_TIMESTAMP, topic_id)
+        elif end - start == _PLAIN_BYTES:
+            version, offset, epoch, size, timestamp, tags = _PLAIN_4.unpack_from(data, start)
             if version == 4 and size == 1 and tags == 0:
                 return OffsetAndMetadata(offset, epoch, "", timestamp, record_offset)
-            version, offset, epoch, size, timestamp = _PLAIN_3.unpack(value)
+            version, offset, epoch, size, timestamp = _PLAIN_3.unpack_from(data, start)
             if version == 3 and size == 0:
                 return OffsetAndMetadata(offset, epoch, "", timestamp, record_offset)
+        value = data[start:end]
         decode = self._values.get(value[:_VARIES_FROM])
         if decode is None:
             return None
@@ -186,6 +213,14 @@ class BulkReplay:
         except DecodeError:
             return None
         return committed_by(record_offset, message)
+
+    def _put(self, names: tuple[str, str], partition: int, committed: OffsetAndMetadata) -> None:
+        group, topic = names
+        if group != self._group:
+            self._group, self._offsets = group, self._store.to_fill(group)
+        position = topic, partition
+        # One position for all groups.
+        self._offsets.fill_one(self._shared.setdefault(position, position), committed)
 
     def _run(self, data: bytes, shape: _Shape, delta: int, most: int, names: tuple[str, str], first: OffsetAndMetadata) -> int:
         """At most so many records that follow the one of that shape, and are like it; the position behind the last."""
@@ -198,7 +233,7 @@ class BulkReplay:
         )
         layout = self._layout(len(head), key_size_at - delta_at, len(key), len(version), len(rest))
         from_delta, deltas = _delta_bytes(key_size_at - delta_at)
-        group, topic = names
+        _, topic = names
         first_of_batch = first.record_offset - delta
         chunk, pos, delta = self._length, stop, delta + 1
         with memoryview(data) as view:
@@ -218,7 +253,7 @@ class BulkReplay:
                         repeat(first.topic_id),
                     )
                     positions = self._positions_of(topic, found.partitions[:alike])
-                    self._store.put_all(group, zip(positions, committed, strict=True))
+                    self._offsets.fill(zip(positions, committed, strict=True))
                 self._count += alike
                 pos += alike * layout.size
                 if alike < count:
@@ -241,7 +276,9 @@ class BulkReplay:
         if found is None:
             if len(self._positions) >= _MOST_POSITIONS:
                 self._positions.clear()
-            found = self._positions[topic, partitions] = [(topic, partition) for partition in partitions]
+            found = self._positions[topic, partitions] = [
+                self._shared.setdefault((topic, partition), (topic, partition)) for partition in partitions
+            ]
         return found
 
 

@@ -10,7 +10,7 @@ is deleted afterwards stays deleted. What a start replays from the log's tail fo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 
 from coordinator_server.machine.shard import StateBelow
@@ -127,9 +127,9 @@ class OffsetStore:
             position = (sys.intern(topic), partition)
         offsets[position] = committed
 
-    def put_all(self, group_id: str, committed: Iterable[tuple[TopicPartition, OffsetAndMetadata]]) -> None:
-        """``put`` for many positions of a group, while no snapshot is open."""
-        self._of_group(group_id).fill(committed)
+    def to_fill(self, group_id: str) -> GroupOffsets:
+        """Where offsets of a group may be put without a note, while no snapshot is open, until something else is done to the store."""
+        return self._of_group(group_id)
 
     def remove(self, group_id: str, position: TopicPartition) -> None:
         """No offset of this position from now on."""

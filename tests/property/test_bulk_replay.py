@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.bulk import BulkReplay
-from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore, TopicPartition
+from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore
 from coordinator_server.pipeline.replay import empty_shard
 from coordinator_server.runtime.loader import BatchReplay, replay_batch
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
@@ -150,25 +149,21 @@ def test_a_commit_of_many_partitions_is_read_at_once() -> None:
         record = CoordinatorRecord(OffsetCommitKey("g", "t", partition), OffsetCommitValue(partition * 7), 4)
         builder.append(CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record))
     data = builder.finish()
-    store = CountingStore(SnapshotRegistry())
+    store = OffsetStore(SnapshotRegistry())
+    bulk = CountingReplay(store)
 
-    assert BulkReplay(store).replay(data, HEADER_SIZE, len(data), 0, 59) == (len(data), 60)
-    assert store.puts == 1
-    assert store.puts_of_many <= 3
+    assert bulk.replay(data, HEADER_SIZE, len(data), 0, 59) == (len(data), 60)
+    assert bulk.puts == 1
     assert {position: found.committed_offset for position, found in store.by_group["g"].items()} == {
         ("t", partition): partition * 7 for partition in range(60)
     }
 
 
-class CountingStore(OffsetStore):
-    """Counts how it is written to."""
+class CountingReplay(BulkReplay):
+    """Counts the records that it reads one by one."""
 
-    puts = puts_of_many = 0
+    puts = 0
 
-    def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
+    def _put(self, names: tuple[str, str], partition: int, committed: OffsetAndMetadata) -> None:
         self.puts += 1
-        super().put(group_id, topic, partition, committed)
-
-    def put_all(self, group_id: str, committed: Iterable[tuple[TopicPartition, OffsetAndMetadata]]) -> None:
-        self.puts_of_many += 1
-        super().put_all(group_id, committed)
+        super()._put(names, partition, committed)
