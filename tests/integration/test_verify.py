@@ -1,45 +1,45 @@
-"""Verify beside a running server: its digest, the full history and the compacted log are one."""
+"""``log verify`` beside a server that is busy: its journal turns, its segments roll, and nothing that moves is taken for damage."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import threading
 from pathlib import Path
 
-import msgspec
-
-from coordinator_server.pipeline.verify import Verdict
-from tests.support.asking import commit_alone, make_topic
+from coordinator_server.log.check import check
+from protocol.error_codes import ErrorCode
+from tests.support.asking import commit_alone
 from tests.support.client import Client
-from tests.support.members import form_group
-from tests.support.server import ROOT, Server
+from tests.support.eventually import eventually
+from tests.support.server import Server
+
+ROUNDS = 6
 
 
-def command(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "coordinator_server", *words], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
+def test_beside_a_busy_server(tmp_path: Path) -> None:
+    """Every round reads a directory that is another one when it has been read."""
+    overrides = {"topics": "orders:50", "log.journal.bytes": 1 << 16, "offsets.topic.segment.bytes": 1 << 16}
+    is_over = threading.Event()
+    with Server(tmp_path, overrides) as server:
 
+        def load(group: str) -> None:
+            with Client(server.address) as client:
+                offset = 0
+                while not is_over.is_set():
+                    offset += 1
+                    codes = commit_alone(client, group, "orders", dict.fromkeys(range(50), offset))
+                    assert set(codes.values()) == {ErrorCode.NONE}
 
-def test_a_server_its_history_and_its_layers_agree(tmp_path: Path) -> None:
-    """After compaction, more commits, deletions of members, and a kill -9."""
-    with Server(tmp_path) as server:
-        with Client(server.address) as client:
-            make_topic(client, "orders", 4)
-            for number in range(30):
-                commit_alone(client, f"simple-{number}", "orders", {0: number, 1: number})
-            members = form_group(server.address, "readers", 2)
-            members[0].commit("orders", {0: 1, 1: 2})
-        assert command("compact", "--data-dir", str(server.data_dir), "--engine", "python").returncode == 0
-        server.kill()
-        server.start()
-        with Client(server.address) as client:
-            for number in range(0, 30, 3):
-                commit_alone(client, f"simple-{number}", "orders", {1: 1000 + number})
+        threads = [threading.Thread(target=load, args=(f"readers-{number}",)) for number in range(3)]
+        for each in threads:
+            each.start()
+        try:
+            eventually(lambda: check(str(server.data_dir)).records > 2000)
+            reports = [check(str(server.data_dir)) for _ in range(ROUNDS)]
+        finally:
+            is_over.set()
+            for each in threads:
+                each.join()
 
-        done = command("verify", "--data-dir", str(server.data_dir), "--engine", "python", "--json")
-
-        assert done.returncode == 0, done.stderr
-        verdicts = msgspec.json.decode(done.stdout, type=list[Verdict])
-        assert sum(verdict.groups for verdict in verdicts) == 31
-        assert all(verdict.live == verdict.full == verdict.compacted for verdict in verdicts)
+    assert [report.damage for report in reports] == [[]] * ROUNDS
+    assert all(report.is_served for report in reports)
+    assert reports[0].records < reports[-1].records
