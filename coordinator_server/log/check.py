@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final
@@ -267,7 +268,9 @@ class _Check:
             self._damaged(str(layer.path), 0, f"records up to offset {offset} are in it", "layer")
         self._checkpoint(layer)
         for name in (MANIFEST, *(entry.name for entry in layer.manifest.checkpoint)):
-            self._read(str(layer.path / name))
+            # That one is missing, or that its name has rotted, was told above.
+            with suppress(OSError):
+                self._read(str(layer.path / name))
 
     def _checkpoint(self, layer: Layer) -> None:
         if not layer.manifest.checkpoint:
