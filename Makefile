@@ -39,6 +39,7 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 	    tests/property/test_import_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
 	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
+	@PROTOCOL_FRAMES=all $(BIN)/python -m pytest tests/property/test_protocol_cost.py
 
 check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
 	@$(BIN)/ruff check .
