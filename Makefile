@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test torture check format generate golden kafkalog bench fuzz lock clean
+.PHONY: help with-run with-spark with-dev run compact test torture check format generate golden kafkalog bench fuzz wheel lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -67,6 +67,10 @@ bench: with-dev ## requests per second beside a server that does nothing; ARGS='
 fuzz: with-dev ## two million inputs, guided by coverage, for everything that decodes; ARGS='-runs=100000' for another number
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip -q install 'atheris>=3.0'
 	@$(BIN)/python -m tests.fuzz build/fuzz -runs=2000000 -max_len=600 -timeout=10 $(ARGS)
+
+wheel: with-dev ## a wheel whose hot modules are compiled (a C compiler; some minutes); it goes to dist/
+	@$(BIN)/python -c 'import setuptools' 2>/dev/null || $(BIN)/python -m pip -q install setuptools
+	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build -t wheel $(ARGS)
 
 lock: with-run ## pin the newest versions that pyproject.toml allows into requirements/*.lock
 	@scripts/lock

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from coordinator_server import __version__
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.version import version
 from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError
 
@@ -69,7 +69,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "coordinator-server", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--version", action="version", version=f"coordinator-server {__version__}")
+    parser.add_argument("--version", action="version", version=version())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, (module, summary) in COMMANDS.items():
         if name == chosen:

@@ -104,11 +104,11 @@ class DecoderWriter:
         with self._source.block("else"):
             reader = "read_string_size" if kind is Primitive.STRING else "read_uvarint"
             self._source.line(f"n, pos = {reader}(buf, {at})")
-            if nullable:
-                self._source.line(read.format("pos", "pos + n - 1") + " if n else None")
-            else:
+            if not nullable:
                 self._refuse_null("n == 0", path)
-                self._source.line(read.format("pos", "pos + n - 1"))
+            # A name of its own: compiled by mypyc, ``pos`` at the left of the colon is read after the new one at its right is there.
+            self._source.line("here = pos")
+            self._source.line(read.format("here", "pos + n - 1") + (" if n else None" if nullable else ""))
 
     def _null(self, path: str, size: int, head: str = "else") -> None:
         with self._source.block(head):

@@ -65,7 +65,8 @@ def decode_add_offsets_to_txn_request_v3(buf: bytes, pos: int, version: int = 3)
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("transactional_id")
-            transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            transactional_id = buf[here : (pos := pos + n - 1)].decode()
         producer_id, producer_epoch, n = unpack_qhB(buf, pos)
         if 0 < n < 0x80:
             group_id = buf[pos + 11 : (pos := pos + 10 + n)].decode()
@@ -73,7 +74,8 @@ def decode_add_offsets_to_txn_request_v3(buf: bytes, pos: int, version: int = 3)
             n, pos = read_string_size(buf, pos + 10)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n:

@@ -110,7 +110,8 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("v3_and_below_transactional_id")
-            v3_and_below_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            v3_and_below_transactional_id = buf[here : (pos := pos + n - 1)].decode()
         v3_and_below_producer_id, v3_and_below_producer_epoch, n = unpack_qhB(buf, pos)
         pos += 11
         if n >= 0x80:
@@ -132,7 +133,8 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("v3_and_below_topics.name")
-                v3_and_below_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                v3_and_below_topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -186,7 +188,8 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transactions.transactional_id")
-                transactions_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                transactions_transactional_id = buf[here : (pos := pos + n - 1)].decode()
             transactions_producer_id, transactions_producer_epoch, transactions_verify_only, n = unpack_qhzB(buf, pos)
             pos += 12
             if n >= 0x80:
@@ -208,7 +211,8 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transactions.topics.name")
-                    transactions_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    transactions_topics_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -442,7 +446,8 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results_by_topic_v3_and_below.name")
-                results_by_topic_v3_and_below_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                results_by_topic_v3_and_below_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -507,7 +512,8 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results_by_transaction.transactional_id")
-                results_by_transaction_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                results_by_transaction_transactional_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -529,7 +535,8 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results_by_transaction.topic_results.name")
-                    results_by_transaction_topic_results_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    results_by_transaction_topic_results_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -198,7 +198,8 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("entries.entity.entity_type")
-                        entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        entries_entity_entity_type = buf[here : (pos := pos + n - 1)].decode()
                     entries_entity_entity_name: str | None
                     n = buf[pos]
                     if not n:
@@ -208,7 +209,8 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                         entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        entries_entity_entity_name = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -251,7 +253,8 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("entries.ops.key")
-                        entries_ops_key = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        entries_ops_key = buf[here : (pos := pos + n - 1)].decode()
                     entries_ops_value, entries_ops_remove, n = unpack_dzB(buf, pos)
                     pos += 10
                     if n:
@@ -463,7 +466,8 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                 entries_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                entries_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                entries_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -498,7 +502,8 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("entries.entity.entity_type")
-                        entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        entries_entity_entity_type = buf[here : (pos := pos + n - 1)].decode()
                     entries_entity_entity_name: str | None
                     n = buf[pos]
                     if not n:
@@ -508,7 +513,8 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                         entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        entries_entity_entity_name = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:

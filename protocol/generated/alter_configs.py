@@ -152,7 +152,8 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
-                resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -187,7 +188,8 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.configs.name")
-                        resources_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        resources_configs_name = buf[here : (pos := pos + n - 1)].decode()
                     resources_configs_value: str | None
                     n = buf[pos]
                     if not n:
@@ -197,7 +199,8 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                         resources_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        resources_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        resources_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -392,7 +395,8 @@ def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                     responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 responses_resource_type, n = unpack_bB(buf, pos)
                 if 0 < n < 0x80:
                     responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -400,7 +404,8 @@ def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                     n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("responses.resource_name")
-                    responses_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    responses_resource_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:

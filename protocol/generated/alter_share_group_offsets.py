@@ -54,7 +54,8 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -76,7 +77,8 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic_name")
-                topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -167,7 +169,8 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -189,7 +192,8 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.topic_name")
-                responses_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                responses_topic_name = buf[here : (pos := pos + n - 1)].decode()
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -232,7 +236,8 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                         responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        responses_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:

@@ -85,7 +85,8 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("deletions.name")
-                    deletions_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    deletions_name = buf[here : (pos := pos + n - 1)].decode()
                 deletions_mechanism, n = unpack_bB(buf, pos)
                 pos += 2
                 if n:
@@ -125,7 +126,8 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("upsertions.name")
-                    upsertions_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    upsertions_name = buf[here : (pos := pos + n - 1)].decode()
                 upsertions_mechanism, upsertions_iterations, n = unpack_biB(buf, pos)
                 if 0 < n < 0x80:
                     upsertions_salt = buf[pos + 6 : (pos := pos + 5 + n)]
@@ -133,7 +135,8 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     n, pos = read_uvarint(buf, pos + 5)
                     if n == 0:
                         raise BadField("upsertions.salt")
-                    upsertions_salt = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    upsertions_salt = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 if 0 < n < 0x80:
                     upsertions_salted_password = buf[pos + 1 : (pos := pos + n)]
@@ -141,7 +144,8 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("upsertions.salted_password")
-                    upsertions_salted_password = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    upsertions_salted_password = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -252,7 +256,8 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.user")
-                    results_user = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    results_user = buf[here : (pos := pos + n - 1)].decode()
                 results_error_message: str | None
                 results_error_code, n = unpack_hB(buf, pos)
                 if not n:
@@ -262,7 +267,8 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

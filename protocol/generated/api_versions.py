@@ -75,7 +75,8 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_software_name")
-            client_software_name = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            client_software_name = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             client_software_version = buf[pos + 1 : (pos := pos + n)].decode()
@@ -83,7 +84,8 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_software_version")
-            client_software_version = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            client_software_version = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n:
@@ -267,7 +269,8 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("supported_features.name")
-                                supported_features_name = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                supported_features_name = buf[here : (pos := pos + n - 1)].decode()
                             supported_features_min_version, supported_features_max_version, n = unpack_hhB(buf, pos)
                             pos += 5
                             if n:
@@ -313,7 +316,8 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("finalized_features.name")
-                                finalized_features_name = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                finalized_features_name = buf[here : (pos := pos + n - 1)].decode()
                             finalized_features_max_version_level, finalized_features_min_version_level, n = unpack_hhB(buf, pos)
                             pos += 5
                             if n:

@@ -43,7 +43,8 @@ def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[Topi
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("name")
-            name = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            name = buf[here : (pos := pos + n - 1)].decode()
         topic_id, n = unpack_uB(buf, pos)
         pos += 17
         if n:

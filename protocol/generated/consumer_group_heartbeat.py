@@ -53,7 +53,8 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -61,7 +62,8 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         instance_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
         if not n:
@@ -71,7 +73,8 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -81,7 +84,8 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -104,7 +108,8 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
-                    subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
                 subscribed_topic_names.append(subscribed_topic_names_item)
         server_assignor: str | None
         n = buf[pos]
@@ -115,7 +120,8 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             server_assignor = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            server_assignor = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -170,7 +176,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -178,7 +185,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         instance_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
         if not n:
@@ -188,7 +196,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -198,7 +207,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -221,7 +231,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
-                    subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
                 subscribed_topic_names.append(subscribed_topic_names_item)
         subscribed_topic_regex: str | None
         n = buf[pos]
@@ -232,7 +243,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            subscribed_topic_regex = buf[here : (pos := pos + n - 1)].decode() if n else None
         server_assignor: str | None
         n = buf[pos]
         if not n:
@@ -242,7 +254,8 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             server_assignor = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            server_assignor = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -504,7 +517,8 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -514,7 +528,8 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         member_epoch, heartbeat_interval_ms, n = unpack_iib(buf, pos)
         pos += 9
         assignment: Assignment | None = None

@@ -181,7 +181,8 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                 n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("topics.topic_name")
-                topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
             topics_num_partitions, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -217,7 +218,8 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.partition_metadata.racks.item")
-                        topics_partition_metadata_racks_item = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        topics_partition_metadata_racks_item = buf[here : (pos := pos + n - 1)].decode()
                     topics_partition_metadata_racks.append(topics_partition_metadata_racks_item)
                 n = buf[pos]
                 pos += 1
@@ -336,7 +338,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -346,7 +349,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -354,7 +358,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
-            client_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            client_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -362,7 +367,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
-            client_host = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            client_host = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -384,7 +390,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subscribed_topic_names.item")
-                subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
             subscribed_topic_names.append(subscribed_topic_names_item)
         subscribed_topic_regex: str | None
         n = buf[pos]
@@ -395,7 +402,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            subscribed_topic_regex = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            subscribed_topic_regex = buf[here : (pos := pos + n - 1)].decode() if n else None
         server_assignor: str | None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         if not n:
@@ -405,7 +413,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             server_assignor = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            server_assignor = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            server_assignor = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         classic_member_metadata: ClassicMemberMetadata | None = ClassicMemberMetadata()
@@ -456,7 +465,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                                     n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("classic_member_metadata.supported_protocols.name")
-                                    classic_member_metadata_supported_protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+                                    here = pos
+                                    classic_member_metadata_supported_protocols_name = buf[here : (pos := pos + n - 1)].decode()
                                 n = buf[pos]
                                 if 0 < n < 0x80:
                                     classic_member_metadata_supported_protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -464,7 +474,8 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                                     n, pos = read_uvarint(buf, pos)
                                     if n == 0:
                                         raise BadField("classic_member_metadata.supported_protocols.metadata")
-                                    classic_member_metadata_supported_protocols_metadata = buf[pos : (pos := pos + n - 1)]
+                                    here = pos
+                                    classic_member_metadata_supported_protocols_metadata = buf[here : (pos := pos + n - 1)]
                                 n = buf[pos]
                                 pos += 1
                                 if n:
@@ -1085,7 +1096,8 @@ def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, vers
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.item")
-                topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_item = buf[here : (pos := pos + n - 1)].decode()
             topics.append(topics_item)
         version_, timestamp, n = unpack_qqB(buf, pos)
         pos += 17

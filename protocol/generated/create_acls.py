@@ -145,7 +145,8 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("creations.resource_name")
-                    creations_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    creations_resource_name = buf[here : (pos := pos + n - 1)].decode()
                 creations_resource_pattern_type, n = unpack_bB(buf, pos)
                 if 0 < n < 0x80:
                     creations_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -153,7 +154,8 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("creations.principal")
-                    creations_principal = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    creations_principal = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     creations_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -161,7 +163,8 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("creations.host")
-                    creations_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    creations_host = buf[here : (pos := pos + n - 1)].decode()
                 creations_operation, creations_permission_type, n = unpack_bbB(buf, pos)
                 pos += 3
                 if n:
@@ -340,7 +343,8 @@ def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -124,7 +124,8 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             topics_count, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -338,7 +339,8 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.name")
-                    results_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    results_name = buf[here : (pos := pos + n - 1)].decode()
                 results_error_message: str | None
                 results_error_code, n = unpack_hB(buf, pos)
                 if not n:
@@ -348,7 +350,8 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -186,7 +186,8 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -253,7 +254,8 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.configs.name")
-                        topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        topics_configs_name = buf[here : (pos := pos + n - 1)].decode()
                     topics_configs_value: str | None
                     n = buf[pos]
                     if not n:
@@ -263,7 +265,8 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                         topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        topics_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -483,7 +486,8 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             topics_error_message: str | None
             topics_error_code, n = unpack_hB(buf, pos)
             if not n:
@@ -493,7 +497,8 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 topics_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                topics_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -529,7 +534,8 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("topics.configs.name")
-                            topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            topics_configs_name = buf[here : (pos := pos + n - 1)].decode()
                         topics_configs_value: str | None
                         n = buf[pos]
                         if not n:
@@ -539,7 +545,8 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                             topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
-                            topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            topics_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
                         topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                         pos += 4
                         if n:
@@ -603,7 +610,8 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             topics_error_message: str | None
             topics_topic_id, topics_error_code, n = unpack_uhB(buf, pos)
             if not n:
@@ -613,7 +621,8 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 topics_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 18)
-                topics_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                topics_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -649,7 +658,8 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("topics.configs.name")
-                            topics_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            topics_configs_name = buf[here : (pos := pos + n - 1)].decode()
                         topics_configs_value: str | None
                         n = buf[pos]
                         if not n:
@@ -659,7 +669,8 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                             topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
-                            topics_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            topics_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
                         topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                         pos += 4
                         if n:

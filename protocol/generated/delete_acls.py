@@ -160,7 +160,8 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     filters_resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
-                    filters_resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    filters_resource_name_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
                 filters_principal_filter: str | None
                 filters_pattern_type_filter, n = unpack_bB(buf, pos)
                 if not n:
@@ -170,7 +171,8 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     filters_principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
-                    filters_principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    filters_principal_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
                 filters_host_filter: str | None
                 n = buf[pos]
                 if not n:
@@ -180,7 +182,8 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     filters_host_filter = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    filters_host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    filters_host_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
                 filters_operation, filters_permission_type, n = unpack_bbB(buf, pos)
                 pos += 3
                 if n:
@@ -394,7 +397,8 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 filter_results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                filter_results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                filter_results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -431,7 +435,8 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         filter_results_matching_acls_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 2)
-                        filter_results_matching_acls_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        filter_results_matching_acls_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                     filter_results_matching_acls_resource_type, n = unpack_bB(buf, pos)
                     if 0 < n < 0x80:
                         filter_results_matching_acls_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -439,7 +444,8 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         n, pos = read_string_size(buf, pos + 1)
                         if n == 0:
                             raise BadField("filter_results.matching_acls.resource_name")
-                        filter_results_matching_acls_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        filter_results_matching_acls_resource_name = buf[here : (pos := pos + n - 1)].decode()
                     filter_results_matching_acls_pattern_type, n = unpack_bB(buf, pos)
                     if 0 < n < 0x80:
                         filter_results_matching_acls_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -447,7 +453,8 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         n, pos = read_string_size(buf, pos + 1)
                         if n == 0:
                             raise BadField("filter_results.matching_acls.principal")
-                        filter_results_matching_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        filter_results_matching_acls_principal = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     if 0 < n < 0x80:
                         filter_results_matching_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -455,7 +462,8 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("filter_results.matching_acls.host")
-                        filter_results_matching_acls_host = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        filter_results_matching_acls_host = buf[here : (pos := pos + n - 1)].decode()
                     filter_results_matching_acls_operation, filter_results_matching_acls_permission_type, n = unpack_bbB(buf, pos)
                     pos += 3
                     if n:

@@ -93,7 +93,8 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups_names.item")
-                groups_names_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_names_item = buf[here : (pos := pos + n - 1)].decode()
             groups_names.append(groups_names_item)
         n = buf[pos]
         pos += 1
@@ -235,7 +236,8 @@ def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.group_id")
-                    results_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    results_group_id = buf[here : (pos := pos + n - 1)].decode()
                 results_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:

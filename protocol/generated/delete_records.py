@@ -115,7 +115,8 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -274,7 +275,8 @@ def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) ->
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -50,7 +50,8 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -91,7 +92,8 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.topic_name")
-                    topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -151,7 +153,8 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -186,7 +189,8 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("responses.topic_name")
-                    responses_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    responses_topic_name = buf[here : (pos := pos + n - 1)].decode()
                 responses_error_message: str | None
                 responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
                 if not n:
@@ -196,7 +200,8 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
                     responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 18)
-                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

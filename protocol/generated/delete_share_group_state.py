@@ -54,7 +54,8 @@ def decode_delete_share_group_state_request_v0(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -202,7 +203,8 @@ def decode_delete_share_group_state_response_v0(buf: bytes, pos: int, version: i
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        results_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:

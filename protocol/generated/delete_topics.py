@@ -105,7 +105,8 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topic_names.item")
-                topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topic_names_item = buf[here : (pos := pos + n - 1)].decode()
             topic_names.append(topic_names_item)
         timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -163,7 +164,8 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
                 topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n:
@@ -353,7 +355,8 @@ def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("responses.name")
-                    responses_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    responses_name = buf[here : (pos := pos + n - 1)].decode()
                 responses_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:
@@ -407,7 +410,8 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("responses.name")
-                    responses_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    responses_name = buf[here : (pos := pos + n - 1)].decode()
                 responses_error_message: str | None
                 responses_error_code, n = unpack_hB(buf, pos)
                 if not n:
@@ -417,7 +421,8 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                     responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -473,7 +478,8 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                     responses_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    responses_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_name = buf[here : (pos := pos + n - 1)].decode() if n else None
                 responses_error_message: str | None
                 responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
                 if not n:
@@ -483,7 +489,8 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                     responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 18)
-                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

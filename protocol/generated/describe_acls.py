@@ -95,7 +95,8 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 1)
-            resource_name_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            resource_name_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
         principal_filter: str | None
         pattern_type_filter, n = unpack_bB(buf, pos)
         if not n:
@@ -105,7 +106,8 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 1)
-            principal_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            principal_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
         host_filter: str | None
         n = buf[pos]
         if not n:
@@ -115,7 +117,8 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             host_filter = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            host_filter = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            host_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
         operation, permission_type, n = unpack_bbB(buf, pos)
         pos += 3
         if n:
@@ -292,7 +295,8 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -314,7 +318,8 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
-                resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
             resources_pattern_type, n = unpack_bB(buf, pos)
             pos += 2
             if n >= 0x80:
@@ -349,7 +354,8 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.acls.principal")
-                        resources_acls_principal = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        resources_acls_principal = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     if 0 < n < 0x80:
                         resources_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -357,7 +363,8 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.acls.host")
-                        resources_acls_host = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        resources_acls_host = buf[here : (pos := pos + n - 1)].decode()
                     resources_acls_operation, resources_acls_permission_type, n = unpack_bbB(buf, pos)
                     pos += 3
                     if n:

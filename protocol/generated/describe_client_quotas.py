@@ -142,7 +142,8 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("components.entity_type")
-                    components_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    components_entity_type = buf[here : (pos := pos + n - 1)].decode()
                 components_match: str | None
                 components_match_type, n = unpack_bB(buf, pos)
                 if not n:
@@ -152,7 +153,8 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
                     components_match = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
-                    components_match = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    components_match = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -342,7 +344,8 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -392,7 +395,8 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("entries.entity.entity_type")
-                            entries_entity_entity_type = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            entries_entity_entity_type = buf[here : (pos := pos + n - 1)].decode()
                         entries_entity_entity_name: str | None
                         n = buf[pos]
                         if not n:
@@ -402,7 +406,8 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                             entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
-                            entries_entity_entity_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            entries_entity_entity_name = buf[here : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -445,7 +450,8 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("entries.values.key")
-                            entries_values_key = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            entries_values_key = buf[here : (pos := pos + n - 1)].decode()
                         entries_values_value, n = unpack_dB(buf, pos)
                         pos += 9
                         if n:

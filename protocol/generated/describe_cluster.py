@@ -125,7 +125,8 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -133,7 +134,8 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("cluster_id")
-            cluster_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            cluster_id = buf[here : (pos := pos + n - 1)].decode()
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -168,7 +170,8 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
-                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -178,7 +181,8 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -207,7 +211,8 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         endpoint_type, n = unpack_bB(buf, pos)
         if 0 < n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -215,7 +220,8 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("cluster_id")
-            cluster_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            cluster_id = buf[here : (pos := pos + n - 1)].decode()
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -250,7 +256,8 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
-                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -260,7 +267,8 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -289,7 +297,8 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         endpoint_type, n = unpack_bB(buf, pos)
         if 0 < n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -297,7 +306,8 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("cluster_id")
-            cluster_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            cluster_id = buf[here : (pos := pos + n - 1)].decode()
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -332,7 +342,8 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
-                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -342,7 +353,8 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 brokers_is_fenced, n = unpack_zB(buf, pos)
                 pos += 2
                 if n:

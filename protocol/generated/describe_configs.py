@@ -187,7 +187,8 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
-                resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -210,7 +211,8 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.configuration_keys.item")
-                        resources_configuration_keys_item = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        resources_configuration_keys_item = buf[here : (pos := pos + n - 1)].decode()
                     resources_configuration_keys.append(resources_configuration_keys_item)
             n = buf[pos]
             pos += 1
@@ -551,7 +553,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             results_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 results_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -559,7 +562,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("results.resource_name")
-                results_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                results_resource_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -581,7 +585,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.configs.name")
-                    results_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    results_configs_name = buf[here : (pos := pos + n - 1)].decode()
                 results_configs_value: str | None
                 n = buf[pos]
                 if not n:
@@ -591,7 +596,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     results_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    results_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    results_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                 pos += 4
                 if n >= 0x80:
@@ -626,7 +632,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("results.configs.synonyms.name")
-                            results_configs_synonyms_name = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            results_configs_synonyms_name = buf[here : (pos := pos + n - 1)].decode()
                         results_configs_synonyms_value: str | None
                         n = buf[pos]
                         if not n:
@@ -636,7 +643,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                             results_configs_synonyms_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
-                            results_configs_synonyms_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            results_configs_synonyms_value = buf[here : (pos := pos + n - 1)].decode() if n else None
                         results_configs_synonyms_source, n = unpack_bB(buf, pos)
                         pos += 2
                         if n:
@@ -651,7 +659,8 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     results_configs_documentation = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
-                    results_configs_documentation = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    results_configs_documentation = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -131,7 +131,8 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.item")
-                groups_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_item = buf[here : (pos := pos + n - 1)].decode()
             groups.append(groups_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -591,7 +592,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -599,7 +601,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
-                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -607,7 +610,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
-                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
@@ -615,7 +619,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_data")
-                groups_protocol_data = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_protocol_data = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -650,7 +655,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_id")
-                        groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
                     groups_members_group_instance_id: str | None
                     n = buf[pos]
                     if not n:
@@ -660,7 +666,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        groups_members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -668,7 +675,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_id")
-                        groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -676,7 +684,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_host")
-                        groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -684,7 +693,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_uvarint(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_metadata")
-                        groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
+                        here = pos
+                        groups_members_member_metadata = buf[here : (pos := pos + n - 1)]
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -692,7 +702,8 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_uvarint(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_assignment")
-                        groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
+                        here = pos
+                        groups_members_member_assignment = buf[here : (pos := pos + n - 1)]
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -740,7 +751,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -748,7 +760,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -756,7 +769,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
-                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -764,7 +778,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
-                groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
@@ -772,7 +787,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_data")
-                groups_protocol_data = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_protocol_data = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -807,7 +823,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_id")
-                        groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
                     groups_members_group_instance_id: str | None
                     n = buf[pos]
                     if not n:
@@ -817,7 +834,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        groups_members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        groups_members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -825,7 +843,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_id")
-                        groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -833,7 +852,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_host")
-                        groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -841,7 +861,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_uvarint(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_metadata")
-                        groups_members_member_metadata = buf[pos : (pos := pos + n - 1)]
+                        here = pos
+                        groups_members_member_metadata = buf[here : (pos := pos + n - 1)]
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -849,7 +870,8 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_uvarint(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_assignment")
-                        groups_members_member_assignment = buf[pos : (pos := pos + n - 1)]
+                        here = pos
+                        groups_members_member_assignment = buf[here : (pos := pos + n - 1)]
                     n = buf[pos]
                     pos += 1
                     if n:

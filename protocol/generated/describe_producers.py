@@ -65,7 +65,8 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -150,7 +151,8 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -174,7 +176,8 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                     topics_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    topics_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

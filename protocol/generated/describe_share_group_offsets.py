@@ -76,7 +76,8 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -99,7 +100,8 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.topic_name")
-                        groups_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -213,7 +215,8 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -235,7 +238,8 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.topic_name")
-                    groups_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
                 groups_topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -275,7 +279,8 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                             groups_topics_partitions_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 18)
-                            groups_topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            groups_topics_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -295,7 +300,8 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:
@@ -336,7 +342,8 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -358,7 +365,8 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.topic_name")
-                    groups_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
                 groups_topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -401,7 +409,8 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                             groups_topics_partitions_error_message = buf[pos + 27 : (pos := pos + 26 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 26)
-                            groups_topics_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            groups_topics_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -421,7 +430,8 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n:

@@ -93,7 +93,8 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    topics_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -110,7 +111,8 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("cursor.topic_name")
-                cursor_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                cursor_topic_name = buf[here : (pos := pos + n - 1)].decode()
             cursor_partition_index, n = unpack_iB(buf, pos)
             pos += 5
             if n:
@@ -190,7 +192,8 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -293,7 +296,8 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("next_cursor.topic_name")
-                next_cursor_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                next_cursor_topic_name = buf[here : (pos := pos + n - 1)].decode()
             next_cursor_partition_index, n = unpack_iB(buf, pos)
             pos += 5
             if n:

@@ -62,7 +62,8 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transactional_ids.item")
-                transactional_ids_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                transactional_ids_item = buf[here : (pos := pos + n - 1)].decode()
             transactional_ids.append(transactional_ids_item)
         n = buf[pos]
         pos += 1
@@ -122,7 +123,8 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("transaction_states.transactional_id")
-                transaction_states_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                transaction_states_transactional_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 transaction_states_transaction_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -130,7 +132,8 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transaction_states.transaction_state")
-                transaction_states_transaction_state = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                transaction_states_transaction_state = buf[here : (pos := pos + n - 1)].decode()
             transaction_states_transaction_timeout_ms, transaction_states_transaction_start_time_ms, transaction_states_producer_id, transaction_states_producer_epoch, n = unpack_iqqhB(buf, pos)
             pos += 23
             if n >= 0x80:
@@ -152,7 +155,8 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transaction_states.topics.topic")
-                    transaction_states_topics_topic = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    transaction_states_topics_topic = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -86,7 +86,8 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("users.name")
-                        users_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        users_name = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -142,7 +143,8 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -164,7 +166,8 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results.user")
-                results_user = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                results_user = buf[here : (pos := pos + n - 1)].decode()
             results_error_message: str | None
             results_error_code, n = unpack_hB(buf, pos)
             if not n:
@@ -174,7 +177,8 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                results_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -61,7 +61,8 @@ def decode_end_txn_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[E
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("transactional_id")
-            transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            transactional_id = buf[here : (pos := pos + n - 1)].decode()
         producer_id, producer_epoch, committed, n = unpack_qhzB(buf, pos)
         pos += 12
         if n:

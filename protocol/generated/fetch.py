@@ -416,7 +416,8 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
-                topics_topic = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_topic = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -467,7 +468,8 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("forgotten_topics_data.topic")
-                forgotten_topics_data_topic = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                forgotten_topics_data_topic = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -493,7 +495,8 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
-            rack_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -515,7 +518,8 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -612,7 +616,8 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
-            rack_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -634,7 +639,8 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -734,7 +740,8 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
-            rack_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -757,7 +764,8 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -873,7 +881,8 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
-            rack_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -896,7 +905,8 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -1013,7 +1023,8 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
-            rack_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -1036,7 +1047,8 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -1895,7 +1907,8 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.topic")
-                responses_topic = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                responses_topic = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1944,7 +1957,8 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
-                    responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
+                    here = pos
+                    responses_partitions_records = buf[here : (pos := pos + n - 1)] if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -2063,7 +2077,8 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
-                    responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
+                    here = pos
+                    responses_partitions_records = buf[here : (pos := pos + n - 1)] if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -2188,7 +2203,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
-                    responses_partitions_records = buf[pos : (pos := pos + n - 1)] if n else None
+                    here = pos
+                    responses_partitions_records = buf[here : (pos := pos + n - 1)] if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -2277,7 +2293,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                                 n, pos = read_string_size(buf, pos + 4)
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
-                                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
@@ -2287,7 +2304,8 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
-                                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                                here = pos
+                                node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                             n = buf[pos]
                             pos += 1
                             if n:

@@ -94,7 +94,8 @@ def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("key")
-            key = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            key = buf[here : (pos := pos + n - 1)].decode()
         key_type, n = unpack_bB(buf, pos)
         pos += 2
         if n:
@@ -130,7 +131,8 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("coordinator_keys.item")
-                coordinator_keys_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                coordinator_keys_item = buf[here : (pos := pos + n - 1)].decode()
             coordinator_keys.append(coordinator_keys_item)
         n = buf[pos]
         pos += 1
@@ -282,7 +284,8 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         node_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -290,7 +293,8 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("host")
-            host = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            host = buf[here : (pos := pos + n - 1)].decode()
         port, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -339,7 +343,8 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("coordinators.key")
-                    coordinators_key = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    coordinators_key = buf[here : (pos := pos + n - 1)].decode()
                 coordinators_node_id, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     coordinators_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -347,7 +352,8 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("coordinators.host")
-                    coordinators_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    coordinators_host = buf[here : (pos := pos + n - 1)].decode()
                 coordinators_error_message: str | None
                 coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
                 if not n:
@@ -357,7 +363,8 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                     coordinators_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    coordinators_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    coordinators_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -224,7 +224,8 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tup
             n, pos = read_string_size(buf, pos + 12)
             if n == 0:
                 raise BadField("metadata")
-            metadata = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            metadata = buf[here : (pos := pos + n - 1)].decode()
         commit_timestamp, n = unpack_qB(buf, pos)
         pos += 9
         topic_id: bytes = ZERO_UUID
@@ -659,7 +660,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
-            protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            protocol_type = buf[here : (pos := pos + n - 1)].decode()
         protocol: str | None
         generation, n = unpack_iB(buf, pos)
         if not n:
@@ -669,7 +671,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             protocol = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            protocol = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol = buf[here : (pos := pos + n - 1)].decode() if n else None
         leader: str | None
         n = buf[pos]
         if not n:
@@ -679,7 +682,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             leader = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            leader = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            leader = buf[here : (pos := pos + n - 1)].decode() if n else None
         current_state_timestamp, n = unpack_qB(buf, pos)
         pos += 9
         if n >= 0x80:
@@ -714,7 +718,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
-                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -724,7 +729,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -732,7 +738,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.client_id")
-                    members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_client_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -740,7 +747,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.client_host")
-                    members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_client_host = buf[here : (pos := pos + n - 1)].decode()
                 members_rebalance_timeout, members_session_timeout, n = unpack_iiB(buf, pos)
                 if 0 < n < 0x80:
                     members_subscription = buf[pos + 9 : (pos := pos + 8 + n)]
@@ -748,7 +756,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_uvarint(buf, pos + 8)
                     if n == 0:
                         raise BadField("members.subscription")
-                    members_subscription = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    members_subscription = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -756,7 +765,8 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("members.assignment")
-                    members_assignment = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    members_assignment = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:

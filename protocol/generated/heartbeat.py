@@ -91,7 +91,8 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -99,7 +100,8 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -109,7 +111,8 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n:

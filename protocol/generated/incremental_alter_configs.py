@@ -148,7 +148,8 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
-                resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -183,7 +184,8 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.configs.name")
-                        resources_configs_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        resources_configs_name = buf[here : (pos := pos + n - 1)].decode()
                     resources_configs_value: str | None
                     resources_configs_config_operation, n = unpack_bB(buf, pos)
                     if not n:
@@ -193,7 +195,8 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                         resources_configs_value = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 1)
-                        resources_configs_value = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        resources_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -383,7 +386,8 @@ def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: 
                     responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 responses_resource_type, n = unpack_bB(buf, pos)
                 if 0 < n < 0x80:
                     responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -391,7 +395,8 @@ def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: 
                     n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("responses.resource_name")
-                    responses_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    responses_resource_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -74,7 +74,8 @@ def decode_init_producer_id_request_v2(buf: bytes, pos: int, version: int = 2) -
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         transaction_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -97,7 +98,8 @@ def decode_init_producer_id_request_v3(buf: bytes, pos: int, version: int = 3) -
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         transaction_timeout_ms, producer_id, producer_epoch, n = unpack_iqhB(buf, pos)
         pos += 15
         if n:
@@ -126,7 +128,8 @@ def decode_init_producer_id_request_v6(buf: bytes, pos: int, version: int = 6) -
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn, n = unpack_iqhzzB(buf, pos)
         pos += 17
         if n:

@@ -253,7 +253,8 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -261,7 +262,8 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -271,7 +273,8 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -279,7 +282,8 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
-            protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            protocol_type = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -314,7 +318,8 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("protocols.name")
-                    protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    protocols_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -322,7 +327,8 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("protocols.metadata")
-                    protocols_metadata = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    protocols_metadata = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -352,7 +358,8 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -360,7 +367,8 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -370,7 +378,8 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -378,7 +387,8 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
-            protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            protocol_type = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -413,7 +423,8 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("protocols.name")
-                    protocols_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    protocols_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -421,7 +432,8 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("protocols.metadata")
-                    protocols_metadata = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    protocols_metadata = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -436,7 +448,8 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             reason = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            reason = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n:
@@ -892,7 +905,8 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             n, pos = read_string_size(buf, pos + 10)
             if n == 0:
                 raise BadField("protocol_name")
-            protocol_name = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            protocol_name = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -900,7 +914,8 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
-            leader = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            leader = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -908,7 +923,8 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -943,7 +959,8 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
-                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -953,7 +970,8 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -961,7 +979,8 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("members.metadata")
-                    members_metadata = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    members_metadata = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -990,7 +1009,8 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 10)
-            protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol_type = buf[here : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
         if not n:
@@ -1000,7 +1020,8 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol_name = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1008,7 +1029,8 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
-            leader = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            leader = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1016,7 +1038,8 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -1051,7 +1074,8 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
-                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -1061,7 +1085,8 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -1069,7 +1094,8 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("members.metadata")
-                    members_metadata = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    members_metadata = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1101,7 +1127,8 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 10)
-            protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol_type = buf[here : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
         if not n:
@@ -1111,7 +1138,8 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol_name = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1119,7 +1147,8 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
-            leader = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            leader = buf[here : (pos := pos + n - 1)].decode()
         skip_assignment, n = unpack_zB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -1127,7 +1156,8 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -1162,7 +1192,8 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
-                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -1172,7 +1203,8 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -1180,7 +1212,8 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("members.metadata")
-                    members_metadata = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    members_metadata = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -128,7 +128,8 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -163,7 +164,8 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
-                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -173,7 +175,8 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -200,7 +203,8 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -235,7 +239,8 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
-                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -245,7 +250,8 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 members_reason: str | None
                 n = buf[pos]
                 if not n:
@@ -255,7 +261,8 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                     members_reason = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    members_reason = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    members_reason = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -532,7 +539,8 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
-                    members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -542,7 +550,8 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    members_group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 members_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:

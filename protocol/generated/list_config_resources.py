@@ -146,7 +146,8 @@ def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("config_resources.resource_name")
-                    config_resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    config_resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -203,7 +204,8 @@ def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("config_resources.resource_name")
-                    config_resources_resource_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    config_resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
                 config_resources_resource_type, n = unpack_bB(buf, pos)
                 pos += 2
                 if n:

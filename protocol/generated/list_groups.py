@@ -93,7 +93,8 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("states_filter.item")
-                states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                states_filter_item = buf[here : (pos := pos + n - 1)].decode()
             states_filter.append(states_filter_item)
         n = buf[pos]
         pos += 1
@@ -130,7 +131,8 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("states_filter.item")
-                states_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                states_filter_item = buf[here : (pos := pos + n - 1)].decode()
             states_filter.append(states_filter_item)
         n = buf[pos]
         pos += 1
@@ -153,7 +155,8 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("types_filter.item")
-                types_filter_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                types_filter_item = buf[here : (pos := pos + n - 1)].decode()
             types_filter.append(types_filter_item)
         n = buf[pos]
         pos += 1
@@ -389,7 +392,8 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_id")
-                    groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_group_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -397,7 +401,8 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.protocol_type")
-                    groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -451,7 +456,8 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_id")
-                    groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_group_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -459,7 +465,8 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.protocol_type")
-                    groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -467,7 +474,8 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_state")
-                    groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_group_state = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -521,7 +529,8 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_id")
-                    groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_group_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -529,7 +538,8 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.protocol_type")
-                    groups_protocol_type = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -537,7 +547,8 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_state")
-                    groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_group_state = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -545,7 +556,8 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_type")
-                    groups_group_type = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_group_type = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:

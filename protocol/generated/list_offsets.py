@@ -213,7 +213,8 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -287,7 +288,8 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -613,7 +615,8 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -60,7 +60,8 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
-                state_filters_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                state_filters_item = buf[here : (pos := pos + n - 1)].decode()
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -110,7 +111,8 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
-                state_filters_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                state_filters_item = buf[here : (pos := pos + n - 1)].decode()
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -160,7 +162,8 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
-                state_filters_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                state_filters_item = buf[here : (pos := pos + n - 1)].decode()
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -184,7 +187,8 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
             transactional_id_pattern = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 8)
-            transactional_id_pattern = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            transactional_id_pattern = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n:
@@ -328,7 +332,8 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("unknown_state_filters.item")
-                unknown_state_filters_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                unknown_state_filters_item = buf[here : (pos := pos + n - 1)].decode()
             unknown_state_filters.append(unknown_state_filters_item)
         n = buf[pos]
         pos += 1
@@ -364,7 +369,8 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transaction_states.transactional_id")
-                    transaction_states_transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    transaction_states_transactional_id = buf[here : (pos := pos + n - 1)].decode()
                 transaction_states_producer_id, n = unpack_qB(buf, pos)
                 if 0 < n < 0x80:
                     transaction_states_transaction_state = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -372,7 +378,8 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                     n, pos = read_string_size(buf, pos + 8)
                     if n == 0:
                         raise BadField("transaction_states.transaction_state")
-                    transaction_states_transaction_state = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    transaction_states_transaction_state = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:

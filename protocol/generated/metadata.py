@@ -336,7 +336,8 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.name")
-                        topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        topics_name = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -399,7 +400,8 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                         topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -462,7 +464,8 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
                         topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -1478,7 +1481,8 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
-                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -1488,7 +1492,8 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1503,7 +1508,8 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1525,7 +1531,8 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             topics_is_internal, n = unpack_zB(buf, pos)
             pos += 2
             if n >= 0x80:
@@ -1637,7 +1644,8 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
-                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -1647,7 +1655,8 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1662,7 +1671,8 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1684,7 +1694,8 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -1796,7 +1807,8 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
-                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -1806,7 +1818,8 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1821,7 +1834,8 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1843,7 +1857,8 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -1955,7 +1970,8 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
-                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -1965,7 +1981,8 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1980,7 +1997,8 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -2004,7 +2022,8 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -2116,7 +2135,8 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
-                    brokers_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -2126,7 +2146,8 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    brokers_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -2141,7 +2162,8 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            cluster_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -2165,7 +2187,8 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                topics_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:

@@ -388,7 +388,8 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         generation_id_or_member_epoch, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -396,7 +397,8 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -406,7 +408,8 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -428,7 +431,8 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -471,7 +475,8 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        topics_partitions_committed_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -506,7 +511,8 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         generation_id_or_member_epoch, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -514,7 +520,8 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -524,7 +531,8 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -581,7 +589,8 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        topics_partitions_committed_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -1024,7 +1033,8 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -175,7 +175,8 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -198,7 +199,8 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    topics_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -238,7 +240,8 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -261,7 +264,8 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
-                    topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    topics_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -315,7 +319,8 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -338,7 +343,8 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.name")
-                        groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_topics_name = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -397,7 +403,8 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             groups_member_id: str | None
             n = buf[pos]
             if not n:
@@ -407,7 +414,8 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos)
-                groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                groups_member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -430,7 +438,8 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.name")
-                        groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_topics_name = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -489,7 +498,8 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             groups_member_id: str | None
             n = buf[pos]
             if not n:
@@ -499,7 +509,8 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos)
-                groups_member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                groups_member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -1165,7 +1176,8 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1205,7 +1217,8 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                         topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        topics_partitions_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
                     topics_partitions_error_code, n = unpack_hB(buf, pos)
                     pos += 3
                     if n:
@@ -1254,7 +1267,8 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1276,7 +1290,8 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.name")
-                    groups_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_topics_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1316,7 +1331,8 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                             groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 16)
-                            groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            groups_topics_partitions_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
                         if n:
@@ -1370,7 +1386,8 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1424,7 +1441,8 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                             groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 16)
-                            groups_topics_partitions_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            groups_topics_partitions_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
                         if n:

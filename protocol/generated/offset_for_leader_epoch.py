@@ -150,7 +150,8 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
-                topics_topic = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_topic = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -323,7 +324,8 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
-                topics_topic = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_topic = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:

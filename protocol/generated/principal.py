@@ -34,7 +34,8 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("type")
-            type = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            type = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -42,7 +43,8 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("name")
-            name = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            name = buf[here : (pos := pos + n - 1)].decode()
         token_authenticated, n = unpack_zB(buf, pos)
         pos += 2
         if n:

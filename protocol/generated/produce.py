@@ -177,7 +177,8 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         acks, timeout_ms, n = unpack_hiB(buf, pos)
         pos += 7
         if n >= 0x80:
@@ -199,7 +200,8 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topic_data.name")
-                topic_data_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topic_data_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -242,7 +244,8 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                         topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
                     else:
                         n, pos = read_uvarint(buf, pos + 4)
-                        topic_data_partition_data_records = buf[pos : (pos := pos + n - 1)] if n else None
+                        here = pos
+                        topic_data_partition_data_records = buf[here : (pos := pos + n - 1)] if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -285,7 +288,8 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            transactional_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         acks, timeout_ms, n = unpack_hiB(buf, pos)
         pos += 7
         if n >= 0x80:
@@ -342,7 +346,8 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
                         topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
                     else:
                         n, pos = read_uvarint(buf, pos + 4)
-                        topic_data_partition_data_records = buf[pos : (pos := pos + n - 1)] if n else None
+                        here = pos
+                        topic_data_partition_data_records = buf[here : (pos := pos + n - 1)] if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -725,7 +730,8 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.name")
-                responses_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                responses_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -782,7 +788,8 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -797,7 +804,8 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_partition_responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -843,7 +851,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.name")
-                responses_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                responses_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -900,7 +909,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -915,7 +925,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_partition_responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
@@ -990,7 +1001,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                                 n, pos = read_string_size(buf, pos + 4)
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
-                                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
@@ -1000,7 +1012,8 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
-                                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                                here = pos
+                                node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -1096,7 +1109,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                            here = pos
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -1111,7 +1125,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    responses_partition_responses_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_partition_responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
@@ -1186,7 +1201,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                                 n, pos = read_string_size(buf, pos + 4)
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
-                                node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
@@ -1196,7 +1212,8 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
-                                node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                                here = pos
+                                node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                             n = buf[pos]
                             pos += 1
                             if n:

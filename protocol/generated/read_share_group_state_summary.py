@@ -59,7 +59,8 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -210,7 +211,8 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        results_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                     results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, n = unpack_iiqB(buf, pos)
                     pos += 17
                     if n:
@@ -288,7 +290,8 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        results_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                     results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, results_partitions_delivery_complete_count, n = unpack_iiqiB(buf, pos)
                     pos += 21
                     if n:

@@ -60,7 +60,8 @@ def decode_sasl_authenticate_request_v2(buf: bytes, pos: int, version: int = 2) 
             n, pos = read_uvarint(buf, pos)
             if n == 0:
                 raise BadField("auth_bytes")
-            auth_bytes = buf[pos : (pos := pos + n - 1)]
+            here = pos
+            auth_bytes = buf[here : (pos := pos + n - 1)]
         n = buf[pos]
         pos += 1
         if n:
@@ -157,7 +158,8 @@ def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2)
             error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 2)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             auth_bytes = buf[pos + 1 : (pos := pos + n)]
@@ -165,7 +167,8 @@ def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2)
             n, pos = read_uvarint(buf, pos)
             if n == 0:
                 raise BadField("auth_bytes")
-            auth_bytes = buf[pos : (pos := pos + n - 1)]
+            here = pos
+            auth_bytes = buf[here : (pos := pos + n - 1)]
         session_lifetime_ms, n = unpack_qB(buf, pos)
         pos += 9
         if n:

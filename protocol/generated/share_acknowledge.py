@@ -63,7 +63,8 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -73,7 +74,8 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         share_session_epoch, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -167,7 +169,8 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -177,7 +180,8 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         share_session_epoch, is_renew_ack, n = unpack_izB(buf, pos)
         pos += 6
         if n >= 0x80:
@@ -409,7 +413,8 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -447,7 +452,8 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                     responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
                 if n:
@@ -496,7 +502,8 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("node_endpoints.host")
-                    node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
                 node_endpoints_rack: str | None
                 node_endpoints_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -506,7 +513,8 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                     node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -535,7 +543,8 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         acquisition_lock_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -573,7 +582,8 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                     responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
                 if n:
@@ -622,7 +632,8 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("node_endpoints.host")
-                    node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
                 node_endpoints_rack: str | None
                 node_endpoints_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -632,7 +643,8 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                     node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -84,7 +84,8 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -94,7 +95,8 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, n = unpack_iiiiiiB(buf, pos)
         pos += 25
         if n >= 0x80:
@@ -220,7 +222,8 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -230,7 +233,8 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, n = unpack_iiiiiibzB(buf, pos)
         pos += 27
         if n >= 0x80:
@@ -534,7 +538,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         acquisition_lock_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -572,7 +577,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    responses_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_acknowledge_error_message: str | None
                 responses_partitions_acknowledge_error_code, n = unpack_hB(buf, pos)
                 if not n:
@@ -582,7 +588,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     responses_partitions_acknowledge_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    responses_partitions_acknowledge_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    responses_partitions_acknowledge_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
                 if n:
@@ -594,7 +601,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("responses.partitions.records")
-                    responses_partitions_records = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    responses_partitions_records = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -663,7 +671,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("node_endpoints.host")
-                    node_endpoints_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
                 node_endpoints_rack: str | None
                 node_endpoints_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -673,7 +682,8 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    node_endpoints_rack = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -68,7 +68,8 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("group_ids.item")
-                group_ids_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                group_ids_item = buf[here : (pos := pos + n - 1)].decode()
             group_ids.append(group_ids_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -130,7 +131,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -138,7 +140,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -146,7 +149,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
-                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
             groups_group_epoch, groups_assignment_epoch, n = unpack_iiB(buf, pos)
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -154,7 +158,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos + 8)
                 if n == 0:
                     raise BadField("groups.assignor_name")
-                groups_assignor_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_assignor_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -176,7 +181,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
-                    groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
@@ -186,7 +192,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    groups_members_rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -194,7 +201,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.client_id")
-                    groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -202,7 +210,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
-                    groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -224,7 +233,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
-                        groups_members_subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 n = buf[pos]
                 pos += 1
@@ -247,7 +257,8 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
-                        groups_members_assignment_topic_partitions_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_assignment_topic_partitions_topic_name = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

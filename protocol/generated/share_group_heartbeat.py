@@ -50,7 +50,8 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -58,7 +59,8 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         rack_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
         if not n:
@@ -68,7 +70,8 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             rack_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -91,7 +94,8 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
-                    subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
                 subscribed_topic_names.append(subscribed_topic_names_item)
         n = buf[pos]
         pos += 1
@@ -168,7 +172,8 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -178,7 +183,8 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            member_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         member_epoch, heartbeat_interval_ms, n = unpack_iib(buf, pos)
         pos += 9
         assignment: Assignment | None = None

@@ -100,7 +100,8 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -108,7 +109,8 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
-            client_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            client_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -116,7 +118,8 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
-            client_host = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            client_host = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -138,7 +141,8 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subscribed_topic_names.item")
-                subscribed_topic_names_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
             subscribed_topic_names.append(subscribed_topic_names_item)
         n = buf[pos]
         pos += 1
@@ -580,7 +584,8 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("initializing_topics.topic_name")
-                initializing_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                initializing_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -620,7 +625,8 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("initialized_topics.topic_name")
-                initialized_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                initialized_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -679,7 +685,8 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                     n, pos = read_string_size(buf, pos + 16)
                     if n == 0:
                         raise BadField("deleting_topics.topic_name")
-                    deleting_topics_topic_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    deleting_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -86,7 +86,8 @@ def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("group_ids.item")
-                group_ids_item = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                group_ids_item = buf[here : (pos := pos + n - 1)].decode()
             group_ids.append(group_ids_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -148,7 +149,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                groups_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                here = pos
+                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -156,7 +158,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -164,7 +167,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
-                groups_group_state = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
             groups_group_epoch, groups_assignment_epoch, n = unpack_iib(buf, pos)
             pos += 9
             groups_topology: Topology | None = None
@@ -191,7 +195,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.topology.subtopologies.subtopology_id")
-                            groups_topology_subtopologies_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            groups_topology_subtopologies_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                         n = buf[pos]
                         pos += 1
                         if n >= 0x80:
@@ -213,7 +218,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.source_topics.item")
-                                groups_topology_subtopologies_source_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                groups_topology_subtopologies_source_topics_item = buf[here : (pos := pos + n - 1)].decode()
                             groups_topology_subtopologies_source_topics.append(groups_topology_subtopologies_source_topics_item)
                         n = buf[pos]
                         pos += 1
@@ -236,7 +242,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.repartition_sink_topics.item")
-                                groups_topology_subtopologies_repartition_sink_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                groups_topology_subtopologies_repartition_sink_topics_item = buf[here : (pos := pos + n - 1)].decode()
                             groups_topology_subtopologies_repartition_sink_topics.append(groups_topology_subtopologies_repartition_sink_topics_item)
                         n = buf[pos]
                         pos += 1
@@ -259,7 +266,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.state_changelog_topics.name")
-                                groups_topology_subtopologies_state_changelog_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                groups_topology_subtopologies_state_changelog_topics_name = buf[here : (pos := pos + n - 1)].decode()
                             groups_topology_subtopologies_state_changelog_topics_partitions, groups_topology_subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                             pos += 7
                             if n >= 0x80:
@@ -294,7 +302,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         n, pos = read_string_size(buf, pos)
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.key")
-                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                                        here = pos
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
                                     n = buf[pos]
                                     if 0 < n < 0x80:
                                         groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -302,7 +311,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         n, pos = read_string_size(buf, pos)
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.value")
-                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                                        here = pos
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
                                     n = buf[pos]
                                     pos += 1
                                     if n:
@@ -334,7 +344,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.repartition_source_topics.name")
-                                groups_topology_subtopologies_repartition_source_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                groups_topology_subtopologies_repartition_source_topics_name = buf[here : (pos := pos + n - 1)].decode()
                             groups_topology_subtopologies_repartition_source_topics_partitions, groups_topology_subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                             pos += 7
                             if n >= 0x80:
@@ -369,7 +380,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         n, pos = read_string_size(buf, pos)
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.key")
-                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                                        here = pos
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
                                     n = buf[pos]
                                     if 0 < n < 0x80:
                                         groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -377,7 +389,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         n, pos = read_string_size(buf, pos)
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.value")
-                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                                        here = pos
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
                                     n = buf[pos]
                                     pos += 1
                                     if n:
@@ -419,7 +432,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
-                    groups_members_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
                 groups_members_instance_id: str | None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if not n:
@@ -429,7 +443,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     groups_members_instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    groups_members_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    groups_members_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
@@ -439,7 +454,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    groups_members_rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                    here = pos
+                    groups_members_rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -447,7 +463,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_id")
-                    groups_members_client_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -455,7 +472,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
-                    groups_members_client_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
                 groups_members_topology_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_process_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -463,7 +481,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.process_id")
-                    groups_members_process_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    groups_members_process_id = buf[here : (pos := pos + n - 1)].decode()
                 (n,) = unpack_b(buf, pos)
                 pos += 1
                 groups_members_user_endpoint: Endpoint | None = None
@@ -475,7 +494,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.user_endpoint.host")
-                        groups_members_user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_user_endpoint_host = buf[here : (pos := pos + n - 1)].decode()
                     groups_members_user_endpoint_port, n = unpack_HB(buf, pos)
                     pos += 3
                     if n:
@@ -515,7 +535,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.client_tags.key")
-                            groups_members_client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            groups_members_client_tags_key = buf[here : (pos := pos + n - 1)].decode()
                         n = buf[pos]
                         if 0 < n < 0x80:
                             groups_members_client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -523,7 +544,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.client_tags.value")
-                            groups_members_client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            groups_members_client_tags_value = buf[here : (pos := pos + n - 1)].decode()
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -566,7 +588,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.task_offsets.subtopology_id")
-                            groups_members_task_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            groups_members_task_offsets_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                         groups_members_task_offsets_partition, groups_members_task_offsets_offset, n = unpack_iqB(buf, pos)
                         pos += 13
                         if n:
@@ -609,7 +632,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.task_end_offsets.subtopology_id")
-                            groups_members_task_end_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            groups_members_task_end_offsets_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                         groups_members_task_end_offsets_partition, groups_members_task_end_offsets_offset, n = unpack_iqB(buf, pos)
                         pos += 13
                         if n:
@@ -636,7 +660,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.active_tasks.subtopology_id")
-                        groups_members_assignment_active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_assignment_active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -676,7 +701,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.standby_tasks.subtopology_id")
-                        groups_members_assignment_standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_assignment_standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -716,7 +742,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.warmup_tasks.subtopology_id")
-                        groups_members_assignment_warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_assignment_warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -760,7 +787,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.active_tasks.subtopology_id")
-                        groups_members_target_assignment_active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_target_assignment_active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -800,7 +828,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.standby_tasks.subtopology_id")
-                        groups_members_target_assignment_standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_target_assignment_standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -840,7 +869,8 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.warmup_tasks.subtopology_id")
-                        groups_members_target_assignment_warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        groups_members_target_assignment_warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

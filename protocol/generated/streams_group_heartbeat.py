@@ -88,7 +88,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -96,7 +97,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         instance_id: str | None
         member_epoch, endpoint_information_epoch, n = unpack_iiB(buf, pos)
         if not n:
@@ -106,7 +108,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             instance_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 8)
-            instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -116,7 +119,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         rebalance_timeout_ms, n = unpack_ib(buf, pos)
         pos += 5
         topology: Topology | None = None
@@ -142,7 +146,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topology.subtopologies.subtopology_id")
-                    topology_subtopologies_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    topology_subtopologies_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -164,7 +169,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.source_topics.item")
-                        topology_subtopologies_source_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        topology_subtopologies_source_topics_item = buf[here : (pos := pos + n - 1)].decode()
                     topology_subtopologies_source_topics.append(topology_subtopologies_source_topics_item)
                 n = buf[pos]
                 pos += 1
@@ -187,7 +193,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.source_topic_regex.item")
-                        topology_subtopologies_source_topic_regex_item = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        topology_subtopologies_source_topic_regex_item = buf[here : (pos := pos + n - 1)].decode()
                     topology_subtopologies_source_topic_regex.append(topology_subtopologies_source_topic_regex_item)
                 n = buf[pos]
                 pos += 1
@@ -210,7 +217,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.state_changelog_topics.name")
-                        topology_subtopologies_state_changelog_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        topology_subtopologies_state_changelog_topics_name = buf[here : (pos := pos + n - 1)].decode()
                     topology_subtopologies_state_changelog_topics_partitions, topology_subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n >= 0x80:
@@ -245,7 +253,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.key")
-                                topology_subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                topology_subtopologies_state_changelog_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -253,7 +262,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.value")
-                                topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                topology_subtopologies_state_changelog_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -285,7 +295,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.repartition_sink_topics.item")
-                        topology_subtopologies_repartition_sink_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        topology_subtopologies_repartition_sink_topics_item = buf[here : (pos := pos + n - 1)].decode()
                     topology_subtopologies_repartition_sink_topics.append(topology_subtopologies_repartition_sink_topics_item)
                 n = buf[pos]
                 pos += 1
@@ -308,7 +319,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.repartition_source_topics.name")
-                        topology_subtopologies_repartition_source_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        topology_subtopologies_repartition_source_topics_name = buf[here : (pos := pos + n - 1)].decode()
                     topology_subtopologies_repartition_source_topics_partitions, topology_subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n >= 0x80:
@@ -343,7 +355,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.key")
-                                topology_subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                topology_subtopologies_repartition_source_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -351,7 +364,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.value")
-                                topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                                here = pos
+                                topology_subtopologies_repartition_source_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -452,7 +466,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("active_tasks.subtopology_id")
-                    active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -493,7 +508,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("standby_tasks.subtopology_id")
-                    standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -534,7 +550,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("warmup_tasks.subtopology_id")
-                    warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -562,7 +579,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             process_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            process_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            process_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         (n,) = unpack_b(buf, pos)
         pos += 1
         user_endpoint: Endpoint | None = None
@@ -574,7 +592,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("user_endpoint.host")
-                user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                user_endpoint_host = buf[here : (pos := pos + n - 1)].decode()
             user_endpoint_port, n = unpack_HB(buf, pos)
             pos += 3
             if n:
@@ -615,7 +634,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("client_tags.key")
-                        client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        client_tags_key = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     if 0 < n < 0x80:
                         client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -623,7 +643,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("client_tags.value")
-                        client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        client_tags_value = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -667,7 +688,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("task_offsets.subtopology_id")
-                        task_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        task_offsets_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                     task_offsets_partition, task_offsets_offset, n = unpack_iqB(buf, pos)
                     pos += 13
                     if n:
@@ -711,7 +733,8 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("task_end_offsets.subtopology_id")
-                        task_end_offsets_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        task_end_offsets_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                     task_end_offsets_partition, task_end_offsets_offset, n = unpack_iqB(buf, pos)
                     pos += 13
                     if n:
@@ -1120,7 +1143,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1128,7 +1152,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, n = unpack_iiiiB(buf, pos)
         pos += 17
         if n >= 0x80:
@@ -1170,7 +1195,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos + 1)
                         if n == 0:
                             raise BadField("status.status_detail")
-                        status_status_detail = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        status_status_detail = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -1198,7 +1224,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("active_tasks.subtopology_id")
-                    active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1239,7 +1266,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("standby_tasks.subtopology_id")
-                    standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1280,7 +1308,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("warmup_tasks.subtopology_id")
-                    warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1321,7 +1350,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("partitions_by_user_endpoint.user_endpoint.host")
-                    partitions_by_user_endpoint_user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    partitions_by_user_endpoint_user_endpoint_host = buf[here : (pos := pos + n - 1)].decode()
                 partitions_by_user_endpoint_user_endpoint_port, n = unpack_HB(buf, pos)
                 pos += 3
                 if n:
@@ -1347,7 +1377,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("partitions_by_user_endpoint.active_partitions.topic")
-                        partitions_by_user_endpoint_active_partitions_topic = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        partitions_by_user_endpoint_active_partitions_topic = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -1387,7 +1418,8 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("partitions_by_user_endpoint.standby_partitions.topic")
-                        partitions_by_user_endpoint_standby_partitions_topic = buf[pos : (pos := pos + n - 1)].decode()
+                        here = pos
+                        partitions_by_user_endpoint_standby_partitions_topic = buf[here : (pos := pos + n - 1)].decode()
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

@@ -157,7 +157,8 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                                     n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("last_assignment_configs.key")
-                                    last_assignment_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                                    here = pos
+                                    last_assignment_configs_key = buf[here : (pos := pos + n - 1)].decode()
                                 n = buf[pos]
                                 if 0 < n < 0x80:
                                     last_assignment_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -165,7 +166,8 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                                     n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("last_assignment_configs.value")
-                                    last_assignment_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                                    here = pos
+                                    last_assignment_configs_value = buf[here : (pos := pos + n - 1)].decode()
                                 n = buf[pos]
                                 pos += 1
                                 if n:
@@ -274,7 +276,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -284,7 +287,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            rack_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -292,7 +296,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
-            client_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            client_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -300,7 +305,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
-            client_host = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            client_host = buf[here : (pos := pos + n - 1)].decode()
         rebalance_timeout_ms, topology_epoch, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             process_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -308,7 +314,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("process_id")
-            process_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            process_id = buf[here : (pos := pos + n - 1)].decode()
         (n,) = unpack_b(buf, pos)
         pos += 1
         user_endpoint: Endpoint | None = None
@@ -320,7 +327,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("user_endpoint.host")
-                user_endpoint_host = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                user_endpoint_host = buf[here : (pos := pos + n - 1)].decode()
             user_endpoint_port, n = unpack_HB(buf, pos)
             pos += 3
             if n:
@@ -360,7 +368,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("client_tags.key")
-                    client_tags_key = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    client_tags_key = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -368,7 +377,8 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("client_tags.value")
-                    client_tags_value = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    client_tags_value = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -600,7 +610,8 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks.subtopology_id")
-                active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -640,7 +651,8 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks.subtopology_id")
-                standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -680,7 +692,8 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks.subtopology_id")
-                warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -842,7 +855,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks.subtopology_id")
-                active_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -908,7 +922,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks.subtopology_id")
-                standby_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -974,7 +989,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks.subtopology_id")
-                warmup_tasks_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1040,7 +1056,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks_pending_revocation.subtopology_id")
-                active_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                active_tasks_pending_revocation_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1106,7 +1123,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks_pending_revocation.subtopology_id")
-                standby_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                standby_tasks_pending_revocation_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1172,7 +1190,8 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks_pending_revocation.subtopology_id")
-                warmup_tasks_pending_revocation_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                warmup_tasks_pending_revocation_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1534,7 +1553,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subtopologies.subtopology_id")
-                subtopologies_subtopology_id = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                subtopologies_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1556,7 +1576,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.source_topics.item")
-                    subtopologies_source_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    subtopologies_source_topics_item = buf[here : (pos := pos + n - 1)].decode()
                 subtopologies_source_topics.append(subtopologies_source_topics_item)
             n = buf[pos]
             pos += 1
@@ -1579,7 +1600,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.source_topic_regex.item")
-                    subtopologies_source_topic_regex_item = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    subtopologies_source_topic_regex_item = buf[here : (pos := pos + n - 1)].decode()
                 subtopologies_source_topic_regex.append(subtopologies_source_topic_regex_item)
             n = buf[pos]
             pos += 1
@@ -1602,7 +1624,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.state_changelog_topics.name")
-                    subtopologies_state_changelog_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    subtopologies_state_changelog_topics_name = buf[here : (pos := pos + n - 1)].decode()
                 subtopologies_state_changelog_topics_partitions, subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                 pos += 7
                 if n >= 0x80:
@@ -1637,7 +1660,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("subtopologies.state_changelog_topics.topic_configs.key")
-                            subtopologies_state_changelog_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            subtopologies_state_changelog_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
                         n = buf[pos]
                         if 0 < n < 0x80:
                             subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1645,7 +1669,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("subtopologies.state_changelog_topics.topic_configs.value")
-                            subtopologies_state_changelog_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            subtopologies_state_changelog_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -1677,7 +1702,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.repartition_sink_topics.item")
-                    subtopologies_repartition_sink_topics_item = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    subtopologies_repartition_sink_topics_item = buf[here : (pos := pos + n - 1)].decode()
                 subtopologies_repartition_sink_topics.append(subtopologies_repartition_sink_topics_item)
             n = buf[pos]
             pos += 1
@@ -1700,7 +1726,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.repartition_source_topics.name")
-                    subtopologies_repartition_source_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    subtopologies_repartition_source_topics_name = buf[here : (pos := pos + n - 1)].decode()
                 subtopologies_repartition_source_topics_partitions, subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                 pos += 7
                 if n >= 0x80:
@@ -1735,7 +1762,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("subtopologies.repartition_source_topics.topic_configs.key")
-                            subtopologies_repartition_source_topics_topic_configs_key = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            subtopologies_repartition_source_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
                         n = buf[pos]
                         if 0 < n < 0x80:
                             subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1743,7 +1771,8 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("subtopologies.repartition_source_topics.topic_configs.value")
-                            subtopologies_repartition_source_topics_topic_configs_value = buf[pos : (pos := pos + n - 1)].decode()
+                            here = pos
+                            subtopologies_repartition_source_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
                         n = buf[pos]
                         pos += 1
                         if n:

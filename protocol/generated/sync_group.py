@@ -168,7 +168,8 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -176,7 +177,8 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -186,7 +188,8 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -221,7 +224,8 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("assignments.member_id")
-                    assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    assignments_member_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     assignments_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -229,7 +233,8 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("assignments.assignment")
-                    assignments_assignment = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    assignments_assignment = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -256,7 +261,8 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -264,7 +270,8 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -274,7 +281,8 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         protocol_type: str | None
         n = buf[pos]
         if not n:
@@ -284,7 +292,8 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol_type = buf[here : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
         if not n:
@@ -294,7 +303,8 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol_name = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -329,7 +339,8 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("assignments.member_id")
-                    assignments_member_id = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    assignments_member_id = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 if 0 < n < 0x80:
                     assignments_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -337,7 +348,8 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("assignments.assignment")
-                    assignments_assignment = buf[pos : (pos := pos + n - 1)]
+                    here = pos
+                    assignments_assignment = buf[here : (pos := pos + n - 1)]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -597,7 +609,8 @@ def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tup
             n, pos = read_uvarint(buf, pos + 6)
             if n == 0:
                 raise BadField("assignment")
-            assignment = buf[pos : (pos := pos + n - 1)]
+            here = pos
+            assignment = buf[here : (pos := pos + n - 1)]
         n = buf[pos]
         pos += 1
         if n:
@@ -620,7 +633,8 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             protocol_type = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            protocol_type = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol_type = buf[here : (pos := pos + n - 1)].decode() if n else None
         protocol_name: str | None
         n = buf[pos]
         if not n:
@@ -630,7 +644,8 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            protocol_name = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            protocol_name = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             assignment = buf[pos + 1 : (pos := pos + n)]
@@ -638,7 +653,8 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             n, pos = read_uvarint(buf, pos)
             if n == 0:
                 raise BadField("assignment")
-            assignment = buf[pos : (pos := pos + n - 1)]
+            here = pos
+            assignment = buf[here : (pos := pos + n - 1)]
         n = buf[pos]
         pos += 1
         if n:

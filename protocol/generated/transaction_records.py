@@ -127,7 +127,8 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transaction_partitions.topic")
-                    transaction_partitions_topic = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    transaction_partitions_topic = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -228,7 +228,8 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("transactional_id")
-            transactional_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            transactional_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -236,7 +237,8 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         producer_id, producer_epoch, generation_id, n = unpack_qhiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 15 : (pos := pos + 14 + n)].decode()
@@ -244,7 +246,8 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_string_size(buf, pos + 14)
             if n == 0:
                 raise BadField("member_id")
-            member_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            member_id = buf[here : (pos := pos + n - 1)].decode()
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -254,7 +257,8 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            group_instance_id = buf[pos : (pos := pos + n - 1)].decode() if n else None
+            here = pos
+            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -276,7 +280,8 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -319,7 +324,8 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        topics_partitions_committed_metadata = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        topics_partitions_committed_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -588,7 +594,8 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                here = pos
+                topics_name = buf[here : (pos := pos + n - 1)].decode()
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -60,7 +60,8 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -144,7 +145,8 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
-            group_id = buf[pos : (pos := pos + n - 1)].decode()
+            here = pos
+            group_id = buf[here : (pos := pos + n - 1)].decode()
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -363,7 +365,8 @@ def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: in
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        results_partitions_error_message = buf[pos : (pos := pos + n - 1)].decode() if n else None
+                        here = pos
+                        results_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
                     n = buf[pos]
                     pos += 1
                     if n:

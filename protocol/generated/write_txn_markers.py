@@ -83,7 +83,8 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
-                    markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    markers_topics_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -156,7 +157,8 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
-                    markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    markers_topics_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -309,7 +311,8 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
-                    markers_topics_name = buf[pos : (pos := pos + n - 1)].decode()
+                    here = pos
+                    markers_topics_name = buf[here : (pos := pos + n - 1)].decode()
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
