@@ -6,7 +6,7 @@ reads all of it. Nested structs and the elements of arrays are read in place; th
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from protocol.fields import Item, Message, Primitive
@@ -85,20 +85,31 @@ class DecoderWriter:
         if compact:
             self._compact_sized(kind, path, size, read, nullable)
             return
-        content = read.format(f"pos + {size}", f"pos + {size} + n")
-        if not nullable:
+        if nullable:
+            with self._source.block("if n < 0"):
+                self._source.line(f"{local(path)} = None")
+                self._source.line(f"pos += {size}")
+        else:
             self._refuse_null("n < 0", path)
-            self._source.line(content)
+        here, behind = f"pos + {size}", f"pos + {size} + n"
+        if kind is not Primitive.STRING:
+            with self._source.block("else") if nullable else nullcontext():
+                self._source.line(read.format(here, behind))
             return
-        with self._source.block("if n >= 0"):
-            self._source.line(content)
-        self._null(path, size)
+        with self._source.block("elif n < 0x80" if nullable else "if n < 0x80"):
+            self._source.line(read.format(here, behind))
+        with self._source.block("else"):
+            self._source.line(_long(kind, path, here, behind))
 
     def _compact_sized(self, kind: Primitive, path: str, size: int, read: str, nullable: bool) -> None:
         """The content behind a run of ``size`` bytes, the last of which is a compact size, or the first byte of it."""
         at = f"pos + {size - 1}" if size > 1 else "pos"
         if nullable:
             self._null(path, size, "if not n")
+            with self._source.block("elif n == 1"):
+                empty = '""' if kind is Primitive.STRING else 'b""'
+                self._source.line(f"{local(path)} = {empty}")
+                self._source.line(f"pos += {size}")
         with self._source.block("elif n < 0x80" if nullable else "if 0 < n < 0x80"):
             self._source.line(read.format(f"pos + {size}", f"{at} + n"))
         with self._source.block("else"):
@@ -108,7 +119,7 @@ class DecoderWriter:
                 self._refuse_null("n == 0", path)
             # A name of its own: compiled by mypyc, ``pos`` at the left of the colon is read after the new one at its right is there.
             self._source.line("here = pos")
-            self._source.line(read.format("here", "pos + n - 1") + (" if n else None" if nullable else ""))
+            self._source.line(_long(kind, path, "here", "pos + n - 1") + (" if n else None" if nullable else ""))
 
     def _null(self, path: str, size: int, head: str = "else") -> None:
         with self._source.block(head):
@@ -357,6 +368,13 @@ def _targets(names: tuple[str, ...]) -> str:
 def _content_of(field: FieldSpec) -> str:
     """The value of a string or bytes that a row gives as bytes."""
     return f"{local(field.name)}.decode()" if field.type is Primitive.STRING else local(field.name)
+
+
+def _long(kind: Primitive, path: str, here: str, behind: str) -> str:
+    """Read long content. A string without a copy of its bytes: beside what decoding takes, that would be more than a refusal may cost."""
+    if kind is Primitive.STRING:
+        return f'{local(path)} = str(memoryview(buf)[{here} : (pos := {behind})], "utf-8")'
+    return f"{local(path)} = buf[{here} : (pos := {behind})]"
 
 
 def _without_defaults(struct: type[Message | Item], values: list[str]) -> list[str]:

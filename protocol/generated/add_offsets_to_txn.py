@@ -36,11 +36,17 @@ def decode_add_offsets_to_txn_request_v0(buf: bytes, pos: int, version: int = 0)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
-        transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         producer_id, producer_epoch, n = unpack_qhh(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 12 : (pos := pos + 12 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 12 : (pos := pos + 12 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 12 : (pos := pos + 12 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return AddOffsetsToTxnRequest(transactional_id, producer_id, producer_epoch, group_id), pos
@@ -66,7 +72,7 @@ def decode_add_offsets_to_txn_request_v3(buf: bytes, pos: int, version: int = 3)
             if n == 0:
                 raise BadField("transactional_id")
             here = pos
-            transactional_id = buf[here : (pos := pos + n - 1)].decode()
+            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         producer_id, producer_epoch, n = unpack_qhB(buf, pos)
         if 0 < n < 0x80:
             group_id = buf[pos + 11 : (pos := pos + 10 + n)].decode()
@@ -75,7 +81,7 @@ def decode_add_offsets_to_txn_request_v3(buf: bytes, pos: int, version: int = 3)
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n:

@@ -58,7 +58,10 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("v3_and_below_transactional_id")
-        v3_and_below_transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            v3_and_below_transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            v3_and_below_transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         v3_and_below_producer_id, v3_and_below_producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         v3_and_below_topics: list[AddPartitionsToTxnTopic]
@@ -73,7 +76,10 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("v3_and_below_topics.name")
-            v3_and_below_topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                v3_and_below_topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                v3_and_below_topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             v3_and_below_topics_partitions: list[int]
@@ -111,7 +117,7 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
             if n == 0:
                 raise BadField("v3_and_below_transactional_id")
             here = pos
-            v3_and_below_transactional_id = buf[here : (pos := pos + n - 1)].decode()
+            v3_and_below_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         v3_and_below_producer_id, v3_and_below_producer_epoch, n = unpack_qhB(buf, pos)
         pos += 11
         if n >= 0x80:
@@ -134,7 +140,7 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
                 if n == 0:
                     raise BadField("v3_and_below_topics.name")
                 here = pos
-                v3_and_below_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                v3_and_below_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -189,7 +195,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                 if n == 0:
                     raise BadField("transactions.transactional_id")
                 here = pos
-                transactions_transactional_id = buf[here : (pos := pos + n - 1)].decode()
+                transactions_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             transactions_producer_id, transactions_producer_epoch, transactions_verify_only, n = unpack_qhzB(buf, pos)
             pos += 12
             if n >= 0x80:
@@ -212,7 +218,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                     if n == 0:
                         raise BadField("transactions.topics.name")
                     here = pos
-                    transactions_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    transactions_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -394,7 +400,10 @@ def decode_add_partitions_to_txn_response_v0(buf: bytes, pos: int, version: int 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("results_by_topic_v3_and_below.name")
-            results_by_topic_v3_and_below_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                results_by_topic_v3_and_below_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                results_by_topic_v3_and_below_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_by_topic_v3_and_below_results_by_partition: list[AddPartitionsToTxnPartitionResult]
@@ -447,7 +456,7 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
                 if n == 0:
                     raise BadField("results_by_topic_v3_and_below.name")
                 here = pos
-                results_by_topic_v3_and_below_name = buf[here : (pos := pos + n - 1)].decode()
+                results_by_topic_v3_and_below_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -513,7 +522,7 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                 if n == 0:
                     raise BadField("results_by_transaction.transactional_id")
                 here = pos
-                results_by_transaction_transactional_id = buf[here : (pos := pos + n - 1)].decode()
+                results_by_transaction_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -536,7 +545,7 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                     if n == 0:
                         raise BadField("results_by_transaction.topic_results.name")
                     here = pos
-                    results_by_transaction_topic_results_name = buf[here : (pos := pos + n - 1)].decode()
+                    results_by_transaction_topic_results_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -94,14 +94,19 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("entries.entity.entity_type")
-                    entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        entries_entity_entity_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     entries_entity_entity_name: str | None
                     (n,) = unpack_h(buf, pos)
-                    if n >= 0:
-                        entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    else:
+                    if n < 0:
                         entries_entity_entity_name = None
                         pos += 2
+                    elif n < 0x80:
+                        entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        entries_entity_entity_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
             (n,) = unpack_i(buf, pos)
             pos += 4
@@ -133,7 +138,10 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("entries.ops.key")
-                    entries_ops_key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        entries_ops_key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        entries_ops_key = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     entries_ops_value, entries_ops_remove = unpack_dz(buf, pos)
                     pos += 9
                     entries_ops.append(OpData(entries_ops_key, entries_ops_value, entries_ops_remove))
@@ -199,18 +207,21 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                         if n == 0:
                             raise BadField("entries.entity.entity_type")
                         here = pos
-                        entries_entity_entity_type = buf[here : (pos := pos + n - 1)].decode()
+                        entries_entity_entity_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     entries_entity_entity_name: str | None
                     n = buf[pos]
                     if not n:
                         entries_entity_entity_name = None
+                        pos += 1
+                    elif n == 1:
+                        entries_entity_entity_name = ""
                         pos += 1
                     elif n < 0x80:
                         entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        entries_entity_entity_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        entries_entity_entity_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -254,7 +265,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                         if n == 0:
                             raise BadField("entries.ops.key")
                         here = pos
-                        entries_ops_key = buf[here : (pos := pos + n - 1)].decode()
+                        entries_ops_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     entries_ops_value, entries_ops_remove, n = unpack_dzB(buf, pos)
                     pos += 10
                     if n:
@@ -389,11 +400,13 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
         for _ in range(entries_count):
             entries_error_message: str | None
             entries_error_code, n = unpack_hh(buf, pos)
-            if n >= 0:
-                entries_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-            else:
+            if n < 0:
                 entries_error_message = None
                 pos += 4
+            elif n < 0x80:
+                entries_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                entries_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             entries_entity: list[EntityData]
@@ -421,14 +434,19 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("entries.entity.entity_type")
-                    entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        entries_entity_entity_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     entries_entity_entity_name: str | None
                     (n,) = unpack_h(buf, pos)
-                    if n >= 0:
-                        entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    else:
+                    if n < 0:
                         entries_entity_entity_name = None
                         pos += 2
+                    elif n < 0x80:
+                        entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        entries_entity_entity_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
             entries.append(ResponseEntryData(entries_error_code, entries_error_message, entries_entity))
         if pos > len(buf):
@@ -462,12 +480,15 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
             if not n:
                 entries_error_message = None
                 pos += 3
+            elif n == 1:
+                entries_error_message = ""
+                pos += 3
             elif n < 0x80:
                 entries_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                entries_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                entries_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -503,18 +524,21 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                         if n == 0:
                             raise BadField("entries.entity.entity_type")
                         here = pos
-                        entries_entity_entity_type = buf[here : (pos := pos + n - 1)].decode()
+                        entries_entity_entity_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     entries_entity_entity_name: str | None
                     n = buf[pos]
                     if not n:
                         entries_entity_entity_name = None
+                        pos += 1
+                    elif n == 1:
+                        entries_entity_entity_name = ""
                         pos += 1
                     elif n < 0x80:
                         entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        entries_entity_entity_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        entries_entity_entity_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:

@@ -78,7 +78,10 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             resources_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("resources.resource_name")
-            resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            if n < 0x80:
+                resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                resources_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             resources_configs: list[AlterableConfig]
@@ -106,14 +109,19 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("resources.configs.name")
-                    resources_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        resources_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        resources_configs_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     resources_configs_value: str | None
                     (n,) = unpack_h(buf, pos)
-                    if n >= 0:
-                        resources_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    else:
+                    if n < 0:
                         resources_configs_value = None
                         pos += 2
+                    elif n < 0x80:
+                        resources_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        resources_configs_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     resources_configs.append(AlterableConfig(resources_configs_name, resources_configs_value))
             resources.append(AlterConfigsResource(resources_resource_type, resources_resource_name, resources_configs))
         (validate_only,) = unpack_z(buf, pos)
@@ -153,7 +161,7 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 if n == 0:
                     raise BadField("resources.resource_name")
                 here = pos
-                resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -189,18 +197,21 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                         if n == 0:
                             raise BadField("resources.configs.name")
                         here = pos
-                        resources_configs_name = buf[here : (pos := pos + n - 1)].decode()
+                        resources_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     resources_configs_value: str | None
                     n = buf[pos]
                     if not n:
                         resources_configs_value = None
+                        pos += 1
+                    elif n == 1:
+                        resources_configs_value = ""
                         pos += 1
                     elif n < 0x80:
                         resources_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        resources_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        resources_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -334,15 +345,20 @@ def decode_alter_configs_response_v0(buf: bytes, pos: int, version: int = 0) -> 
             for _ in range(responses_count):
                 responses_error_message: str | None
                 responses_error_code, n = unpack_hh(buf, pos)
-                if n >= 0:
-                    responses_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-                else:
+                if n < 0:
                     responses_error_message = None
                     pos += 4
+                elif n < 0x80:
+                    responses_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    responses_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
                 responses_resource_type, n = unpack_bh(buf, pos)
                 if n < 0:
                     raise BadField("responses.resource_name")
-                responses_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                if n < 0x80:
+                    responses_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    responses_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                 responses.append(AlterConfigsResourceResponse(responses_error_code, responses_error_message, responses_resource_type, responses_resource_name))
         if pos > len(buf):
             raise IndexError
@@ -391,12 +407,15 @@ def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 if not n:
                     responses_error_message = None
                     pos += 3
+                elif n == 1:
+                    responses_error_message = ""
+                    pos += 3
                 elif n < 0x80:
                     responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
                     here = pos
-                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 responses_resource_type, n = unpack_bB(buf, pos)
                 if 0 < n < 0x80:
                     responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -405,7 +424,7 @@ def decode_alter_configs_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                     if n == 0:
                         raise BadField("responses.resource_name")
                     here = pos
-                    responses_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                    responses_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:

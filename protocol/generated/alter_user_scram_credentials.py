@@ -86,7 +86,7 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     if n == 0:
                         raise BadField("deletions.name")
                     here = pos
-                    deletions_name = buf[here : (pos := pos + n - 1)].decode()
+                    deletions_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 deletions_mechanism, n = unpack_bB(buf, pos)
                 pos += 2
                 if n:
@@ -127,7 +127,7 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     if n == 0:
                         raise BadField("upsertions.name")
                     here = pos
-                    upsertions_name = buf[here : (pos := pos + n - 1)].decode()
+                    upsertions_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 upsertions_mechanism, upsertions_iterations, n = unpack_biB(buf, pos)
                 if 0 < n < 0x80:
                     upsertions_salt = buf[pos + 6 : (pos := pos + 5 + n)]
@@ -257,18 +257,21 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
                     if n == 0:
                         raise BadField("results.user")
                     here = pos
-                    results_user = buf[here : (pos := pos + n - 1)].decode()
+                    results_user = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 results_error_message: str | None
                 results_error_code, n = unpack_hB(buf, pos)
                 if not n:
                     results_error_message = None
+                    pos += 3
+                elif n == 1:
+                    results_error_message = ""
                     pos += 3
                 elif n < 0x80:
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
                     here = pos
-                    results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

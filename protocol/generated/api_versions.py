@@ -76,7 +76,7 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
             if n == 0:
                 raise BadField("client_software_name")
             here = pos
-            client_software_name = buf[here : (pos := pos + n - 1)].decode()
+            client_software_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             client_software_version = buf[pos + 1 : (pos := pos + n)].decode()
@@ -85,7 +85,7 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
             if n == 0:
                 raise BadField("client_software_version")
             here = pos
-            client_software_version = buf[here : (pos := pos + n - 1)].decode()
+            client_software_version = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n:
@@ -270,7 +270,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                                 if n == 0:
                                     raise BadField("supported_features.name")
                                 here = pos
-                                supported_features_name = buf[here : (pos := pos + n - 1)].decode()
+                                supported_features_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             supported_features_min_version, supported_features_max_version, n = unpack_hhB(buf, pos)
                             pos += 5
                             if n:
@@ -317,7 +317,7 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                                 if n == 0:
                                     raise BadField("finalized_features.name")
                                 here = pos
-                                finalized_features_name = buf[here : (pos := pos + n - 1)].decode()
+                                finalized_features_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             finalized_features_max_version_level, finalized_features_min_version_level, n = unpack_hhB(buf, pos)
                             pos += 5
                             if n:

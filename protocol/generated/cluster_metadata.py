@@ -44,7 +44,7 @@ def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[Topi
             if n == 0:
                 raise BadField("name")
             here = pos
-            name = buf[here : (pos := pos + n - 1)].decode()
+            name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         topic_id, n = unpack_uB(buf, pos)
         pos += 17
         if n:

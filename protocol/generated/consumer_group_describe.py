@@ -72,7 +72,7 @@ def decode_consumer_group_describe_request_v0(buf: bytes, pos: int, version: int
                 if n == 0:
                     raise BadField("group_ids.item")
                 here = pos
-                group_ids_item = buf[here : (pos := pos + n - 1)].decode()
+                group_ids_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             group_ids.append(group_ids_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -136,12 +136,15 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
             if not n:
                 groups_error_message = None
                 pos += 3
+            elif n == 1:
+                groups_error_message = ""
+                pos += 3
             elif n < 0x80:
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -150,7 +153,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -159,7 +162,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 if n == 0:
                     raise BadField("groups.group_state")
                 here = pos
-                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             groups_group_epoch, groups_assignment_epoch, n = unpack_iiB(buf, pos)
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -168,7 +171,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 if n == 0:
                     raise BadField("groups.assignor_name")
                 here = pos
-                groups_assignor_name = buf[here : (pos := pos + n - 1)].decode()
+                groups_assignor_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -191,29 +194,35 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     here = pos
-                    groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 groups_members_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     groups_members_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    groups_members_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     groups_members_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    groups_members_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
                     groups_members_rack_id = None
+                    pos += 1
+                elif n == 1:
+                    groups_members_rack_id = ""
                     pos += 1
                 elif n < 0x80:
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    groups_members_rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -222,7 +231,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     here = pos
-                    groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -231,7 +240,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     here = pos
-                    groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -254,19 +263,22 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
                         here = pos
-                        groups_members_subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 groups_members_subscribed_topic_regex: str | None
                 n = buf[pos]
                 if not n:
                     groups_members_subscribed_topic_regex = None
                     pos += 1
+                elif n == 1:
+                    groups_members_subscribed_topic_regex = ""
+                    pos += 1
                 elif n < 0x80:
                     groups_members_subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    groups_members_subscribed_topic_regex = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_subscribed_topic_regex = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -289,7 +301,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
                         here = pos
-                        groups_members_assignment_topic_partitions_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -334,7 +346,7 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("groups.members.target_assignment.topic_partitions.topic_name")
                         here = pos
-                        groups_members_target_assignment_topic_partitions_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_target_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -400,12 +412,15 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
             if not n:
                 groups_error_message = None
                 pos += 3
+            elif n == 1:
+                groups_error_message = ""
+                pos += 3
             elif n < 0x80:
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -414,7 +429,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -423,7 +438,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 if n == 0:
                     raise BadField("groups.group_state")
                 here = pos
-                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             groups_group_epoch, groups_assignment_epoch, n = unpack_iiB(buf, pos)
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -432,7 +447,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 if n == 0:
                     raise BadField("groups.assignor_name")
                 here = pos
-                groups_assignor_name = buf[here : (pos := pos + n - 1)].decode()
+                groups_assignor_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -455,29 +470,35 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     here = pos
-                    groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 groups_members_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     groups_members_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    groups_members_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     groups_members_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    groups_members_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
                     groups_members_rack_id = None
+                    pos += 1
+                elif n == 1:
+                    groups_members_rack_id = ""
                     pos += 1
                 elif n < 0x80:
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    groups_members_rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -486,7 +507,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     here = pos
-                    groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -495,7 +516,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     here = pos
-                    groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -518,19 +539,22 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
                         here = pos
-                        groups_members_subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 groups_members_subscribed_topic_regex: str | None
                 n = buf[pos]
                 if not n:
                     groups_members_subscribed_topic_regex = None
                     pos += 1
+                elif n == 1:
+                    groups_members_subscribed_topic_regex = ""
+                    pos += 1
                 elif n < 0x80:
                     groups_members_subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    groups_members_subscribed_topic_regex = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_subscribed_topic_regex = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -553,7 +577,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
                         here = pos
-                        groups_members_assignment_topic_partitions_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -598,7 +622,7 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("groups.members.target_assignment.topic_partitions.topic_name")
                         here = pos
-                        groups_members_target_assignment_topic_partitions_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_target_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

@@ -66,7 +66,10 @@ def decode_consumer_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupMetadataKey(group_id), pos
@@ -136,7 +139,10 @@ def decode_consumer_group_partition_metadata_key_v0(buf: bytes, pos: int, versio
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupPartitionMetadataKey(group_id), pos
@@ -182,7 +188,7 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                 if n == 0:
                     raise BadField("topics.topic_name")
                 here = pos
-                topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics_num_partitions, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -219,7 +225,7 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                         if n == 0:
                             raise BadField("topics.partition_metadata.racks.item")
                         here = pos
-                        topics_partition_metadata_racks_item = buf[here : (pos := pos + n - 1)].decode()
+                        topics_partition_metadata_racks_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     topics_partition_metadata_racks.append(topics_partition_metadata_racks_item)
                 n = buf[pos]
                 pos += 1
@@ -298,11 +304,17 @@ def decode_consumer_group_member_metadata_key_v0(buf: bytes, pos: int, version: 
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupMemberMetadataKey(group_id, member_id), pos
@@ -334,23 +346,29 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
         if not n:
             instance_id = None
             pos += 1
+        elif n == 1:
+            instance_id = ""
+            pos += 1
         elif n < 0x80:
             instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         rack_id: str | None
         n = buf[pos]
         if not n:
             rack_id = None
+            pos += 1
+        elif n == 1:
+            rack_id = ""
             pos += 1
         elif n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -359,7 +377,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             if n == 0:
                 raise BadField("client_id")
             here = pos
-            client_id = buf[here : (pos := pos + n - 1)].decode()
+            client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -368,7 +386,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             if n == 0:
                 raise BadField("client_host")
             here = pos
-            client_host = buf[here : (pos := pos + n - 1)].decode()
+            client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -391,30 +409,36 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                 if n == 0:
                     raise BadField("subscribed_topic_names.item")
                 here = pos
-                subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
+                subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             subscribed_topic_names.append(subscribed_topic_names_item)
         subscribed_topic_regex: str | None
         n = buf[pos]
         if not n:
             subscribed_topic_regex = None
             pos += 1
+        elif n == 1:
+            subscribed_topic_regex = ""
+            pos += 1
         elif n < 0x80:
             subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            subscribed_topic_regex = buf[here : (pos := pos + n - 1)].decode() if n else None
+            subscribed_topic_regex = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         server_assignor: str | None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         if not n:
             server_assignor = None
+            pos += 5
+        elif n == 1:
+            server_assignor = ""
             pos += 5
         elif n < 0x80:
             server_assignor = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
             here = pos
-            server_assignor = buf[here : (pos := pos + n - 1)].decode() if n else None
+            server_assignor = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         classic_member_metadata: ClassicMemberMetadata | None = ClassicMemberMetadata()
@@ -466,7 +490,7 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                                     if n == 0:
                                         raise BadField("classic_member_metadata.supported_protocols.name")
                                     here = pos
-                                    classic_member_metadata_supported_protocols_name = buf[here : (pos := pos + n - 1)].decode()
+                                    classic_member_metadata_supported_protocols_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                                 n = buf[pos]
                                 if 0 < n < 0x80:
                                     classic_member_metadata_supported_protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -621,7 +645,10 @@ def decode_consumer_group_target_assignment_metadata_key_v0(buf: bytes, pos: int
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupTargetAssignmentMetadataKey(group_id), pos
@@ -691,11 +718,17 @@ def decode_consumer_group_target_assignment_member_key_v0(buf: bytes, pos: int, 
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), pos
@@ -797,11 +830,17 @@ def decode_consumer_group_current_member_assignment_key_v0(buf: bytes, pos: int,
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), pos
@@ -1044,11 +1083,17 @@ def decode_consumer_group_regular_expression_key_v0(buf: bytes, pos: int, versio
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("regular_expression")
-        regular_expression = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            regular_expression = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            regular_expression = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupRegularExpressionKey(group_id, regular_expression), pos
@@ -1097,7 +1142,7 @@ def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, vers
                 if n == 0:
                     raise BadField("topics.item")
                 here = pos
-                topics_item = buf[here : (pos := pos + n - 1)].decode()
+                topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics.append(topics_item)
         version_, timestamp, n = unpack_qqB(buf, pos)
         pos += 17

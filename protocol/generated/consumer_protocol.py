@@ -35,15 +35,18 @@ def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.item")
-            topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             topics.append(topics_item)
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        if n >= 0:
-            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
-        else:
+        if n < 0:
             user_data = None
             pos += 4
+        else:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
         if pos > len(buf):
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data), pos
@@ -70,15 +73,18 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.item")
-            topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             topics.append(topics_item)
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        if n >= 0:
-            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
-        else:
+        if n < 0:
             user_data = None
             pos += 4
+        else:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
@@ -93,7 +99,10 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("owned_partitions.topic")
-            owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                owned_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
@@ -131,15 +140,18 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.item")
-            topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             topics.append(topics_item)
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        if n >= 0:
-            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
-        else:
+        if n < 0:
             user_data = None
             pos += 4
+        else:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
@@ -154,7 +166,10 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("owned_partitions.topic")
-            owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                owned_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
@@ -192,15 +207,18 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.item")
-            topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             topics.append(topics_item)
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        if n >= 0:
-            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
-        else:
+        if n < 0:
             user_data = None
             pos += 4
+        else:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
         (n,) = unpack_i(buf, pos)
         pos += 4
         owned_partitions: list[TopicPartition]
@@ -215,7 +233,10 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("owned_partitions.topic")
-            owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                owned_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
@@ -229,11 +250,13 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
             owned_partitions.append(TopicPartition(owned_partitions_topic, owned_partitions_partitions))
         rack_id: str | None
         generation_id, n = unpack_ih(buf, pos)
-        if n >= 0:
-            rack_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-        else:
+        if n < 0:
             rack_id = None
             pos += 6
+        elif n < 0x80:
+            rack_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            rack_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id, rack_id), pos
@@ -384,7 +407,10 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("assigned_partitions.topic")
-            assigned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                assigned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                assigned_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             assigned_partitions_partitions: list[int]
@@ -398,11 +424,11 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 
             assigned_partitions.append(TopicPartition(assigned_partitions_topic, assigned_partitions_partitions))
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
-        if n >= 0:
-            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
-        else:
+        if n < 0:
             user_data = None
             pos += 4
+        else:
+            user_data = buf[pos + 4 : (pos := pos + 4 + n)]
         if pos > len(buf):
             raise IndexError
         return ConsumerProtocolAssignment(assigned_partitions, user_data), pos

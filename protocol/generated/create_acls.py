@@ -87,15 +87,24 @@ def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 creations_resource_type, n = unpack_bh(buf, pos)
                 if n < 0:
                     raise BadField("creations.resource_name")
-                creations_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                if n < 0x80:
+                    creations_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    creations_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                 creations_resource_pattern_type, n = unpack_bh(buf, pos)
                 if n < 0:
                     raise BadField("creations.principal")
-                creations_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                if n < 0x80:
+                    creations_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    creations_principal = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("creations.host")
-                creations_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    creations_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    creations_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 creations_operation, creations_permission_type = unpack_bb(buf, pos)
                 pos += 2
                 creations.append(AclCreation(creations_resource_type, creations_resource_name, creations_resource_pattern_type, creations_principal, creations_host, creations_operation, creations_permission_type))
@@ -146,7 +155,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     if n == 0:
                         raise BadField("creations.resource_name")
                     here = pos
-                    creations_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                    creations_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 creations_resource_pattern_type, n = unpack_bB(buf, pos)
                 if 0 < n < 0x80:
                     creations_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -155,7 +164,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     if n == 0:
                         raise BadField("creations.principal")
                     here = pos
-                    creations_principal = buf[here : (pos := pos + n - 1)].decode()
+                    creations_principal = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     creations_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -164,7 +173,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     if n == 0:
                         raise BadField("creations.host")
                     here = pos
-                    creations_host = buf[here : (pos := pos + n - 1)].decode()
+                    creations_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 creations_operation, creations_permission_type, n = unpack_bbB(buf, pos)
                 pos += 3
                 if n:
@@ -283,11 +292,13 @@ def decode_create_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             for _ in range(results_count):
                 results_error_message: str | None
                 results_error_code, n = unpack_hh(buf, pos)
-                if n >= 0:
-                    results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-                else:
+                if n < 0:
                     results_error_message = None
                     pos += 4
+                elif n < 0x80:
+                    results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
                 results.append(AclCreationResult(results_error_code, results_error_message))
         if pos > len(buf):
             raise IndexError
@@ -339,12 +350,15 @@ def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 if not n:
                     results_error_message = None
                     pos += 3
+                elif n == 1:
+                    results_error_message = ""
+                    pos += 3
                 elif n < 0x80:
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
                     here = pos
-                    results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -63,7 +63,10 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             topics_count, n = unpack_ii(buf, pos)
             pos += 8
             topics_assignments: list[CreatePartitionsAssignment] | None
@@ -125,7 +128,7 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics_count, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -281,14 +284,19 @@ def decode_create_partitions_response_v0(buf: bytes, pos: int, version: int = 0)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("results.name")
-                results_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    results_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    results_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 results_error_message: str | None
                 results_error_code, n = unpack_hh(buf, pos)
-                if n >= 0:
-                    results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-                else:
+                if n < 0:
                     results_error_message = None
                     pos += 4
+                elif n < 0x80:
+                    results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
                 results.append(CreatePartitionsTopicResult(results_name, results_error_code, results_error_message))
         if pos > len(buf):
             raise IndexError
@@ -340,18 +348,21 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
                     if n == 0:
                         raise BadField("results.name")
                     here = pos
-                    results_name = buf[here : (pos := pos + n - 1)].decode()
+                    results_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 results_error_message: str | None
                 results_error_code, n = unpack_hB(buf, pos)
                 if not n:
                     results_error_message = None
+                    pos += 3
+                elif n == 1:
+                    results_error_message = ""
                     pos += 3
                 elif n < 0x80:
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
                     here = pos
-                    results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -87,7 +87,10 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             topics_num_partitions, topics_replication_factor, n = unpack_ihi(buf, pos)
             pos += 10
             topics_assignments: list[CreatableReplicaAssignment]
@@ -137,14 +140,19 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("topics.configs.name")
-                    topics_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        topics_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        topics_configs_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     topics_configs_value: str | None
                     (n,) = unpack_h(buf, pos)
-                    if n >= 0:
-                        topics_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_configs_value = None
                         pos += 2
+                    elif n < 0x80:
+                        topics_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        topics_configs_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
             topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
         timeout_ms, validate_only = unpack_iz(buf, pos)
@@ -187,7 +195,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -255,18 +263,21 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                         if n == 0:
                             raise BadField("topics.configs.name")
                         here = pos
-                        topics_configs_name = buf[here : (pos := pos + n - 1)].decode()
+                        topics_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     topics_configs_value: str | None
                     n = buf[pos]
                     if not n:
                         topics_configs_value = None
+                        pos += 1
+                    elif n == 1:
+                        topics_configs_value = ""
                         pos += 1
                     elif n < 0x80:
                         topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        topics_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        topics_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -438,14 +449,19 @@ def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 topics_error_message: str | None
                 topics_error_code, n = unpack_hh(buf, pos)
-                if n >= 0:
-                    topics_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-                else:
+                if n < 0:
                     topics_error_message = None
                     pos += 4
+                elif n < 0x80:
+                    topics_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                else:
+                    topics_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
                 topics.append(CreatableTopicResult(topics_name, ZERO_UUID, topics_error_code, topics_error_message))
         if pos > len(buf):
             raise IndexError
@@ -487,18 +503,21 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics_error_message: str | None
             topics_error_code, n = unpack_hB(buf, pos)
             if not n:
                 topics_error_message = None
+                pos += 3
+            elif n == 1:
+                topics_error_message = ""
                 pos += 3
             elif n < 0x80:
                 topics_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                topics_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                topics_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -535,18 +554,21 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                             if n == 0:
                                 raise BadField("topics.configs.name")
                             here = pos
-                            topics_configs_name = buf[here : (pos := pos + n - 1)].decode()
+                            topics_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         topics_configs_value: str | None
                         n = buf[pos]
                         if not n:
                             topics_configs_value = None
+                            pos += 1
+                        elif n == 1:
+                            topics_configs_value = ""
                             pos += 1
                         elif n < 0x80:
                             topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
                             here = pos
-                            topics_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            topics_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                         pos += 4
                         if n:
@@ -611,18 +633,21 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics_error_message: str | None
             topics_topic_id, topics_error_code, n = unpack_uhB(buf, pos)
             if not n:
                 topics_error_message = None
+                pos += 19
+            elif n == 1:
+                topics_error_message = ""
                 pos += 19
             elif n < 0x80:
                 topics_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 18)
                 here = pos
-                topics_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                topics_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -659,18 +684,21 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                             if n == 0:
                                 raise BadField("topics.configs.name")
                             here = pos
-                            topics_configs_name = buf[here : (pos := pos + n - 1)].decode()
+                            topics_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         topics_configs_value: str | None
                         n = buf[pos]
                         if not n:
                             topics_configs_value = None
+                            pos += 1
+                        elif n == 1:
+                            topics_configs_value = ""
                             pos += 1
                         elif n < 0x80:
                             topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
                             here = pos
-                            topics_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            topics_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                         pos += 4
                         if n:

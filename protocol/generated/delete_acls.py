@@ -90,25 +90,31 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             for _ in range(filters_count):
                 filters_resource_name_filter: str | None
                 filters_resource_type_filter, n = unpack_bh(buf, pos)
-                if n >= 0:
-                    filters_resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-                else:
+                if n < 0:
                     filters_resource_name_filter = None
                     pos += 3
+                elif n < 0x80:
+                    filters_resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    filters_resource_name_filter = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                 filters_principal_filter: str | None
                 filters_pattern_type_filter, n = unpack_bh(buf, pos)
-                if n >= 0:
-                    filters_principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-                else:
+                if n < 0:
                     filters_principal_filter = None
                     pos += 3
+                elif n < 0x80:
+                    filters_principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    filters_principal_filter = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                 filters_host_filter: str | None
                 (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    filters_host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
+                if n < 0:
                     filters_host_filter = None
                     pos += 2
+                elif n < 0x80:
+                    filters_host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    filters_host_filter = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 filters_operation, filters_permission_type = unpack_bb(buf, pos)
                 pos += 2
                 filters.append(DeleteAclsFilter(filters_resource_type_filter, filters_resource_name_filter, filters_pattern_type_filter, filters_principal_filter, filters_host_filter, filters_operation, filters_permission_type))
@@ -156,34 +162,43 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 if not n:
                     filters_resource_name_filter = None
                     pos += 2
+                elif n == 1:
+                    filters_resource_name_filter = ""
+                    pos += 2
                 elif n < 0x80:
                     filters_resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
                     here = pos
-                    filters_resource_name_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    filters_resource_name_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 filters_principal_filter: str | None
                 filters_pattern_type_filter, n = unpack_bB(buf, pos)
                 if not n:
                     filters_principal_filter = None
+                    pos += 2
+                elif n == 1:
+                    filters_principal_filter = ""
                     pos += 2
                 elif n < 0x80:
                     filters_principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
                     here = pos
-                    filters_principal_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    filters_principal_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 filters_host_filter: str | None
                 n = buf[pos]
                 if not n:
                     filters_host_filter = None
+                    pos += 1
+                elif n == 1:
+                    filters_host_filter = ""
                     pos += 1
                 elif n < 0x80:
                     filters_host_filter = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    filters_host_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    filters_host_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 filters_operation, filters_permission_type, n = unpack_bbB(buf, pos)
                 pos += 3
                 if n:
@@ -310,11 +325,13 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
         for _ in range(filter_results_count):
             filter_results_error_message: str | None
             filter_results_error_code, n = unpack_hh(buf, pos)
-            if n >= 0:
-                filter_results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-            else:
+            if n < 0:
                 filter_results_error_message = None
                 pos += 4
+            elif n < 0x80:
+                filter_results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                filter_results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             filter_results_matching_acls: list[DeleteAclsMatchingAcl]
@@ -341,23 +358,34 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 for _ in range(filter_results_matching_acls_count):
                     filter_results_matching_acls_error_message: str | None
                     filter_results_matching_acls_error_code, n = unpack_hh(buf, pos)
-                    if n >= 0:
-                        filter_results_matching_acls_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-                    else:
+                    if n < 0:
                         filter_results_matching_acls_error_message = None
                         pos += 4
+                    elif n < 0x80:
+                        filter_results_matching_acls_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+                    else:
+                        filter_results_matching_acls_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
                     filter_results_matching_acls_resource_type, n = unpack_bh(buf, pos)
                     if n < 0:
                         raise BadField("filter_results.matching_acls.resource_name")
-                    filter_results_matching_acls_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                    if n < 0x80:
+                        filter_results_matching_acls_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                    else:
+                        filter_results_matching_acls_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                     filter_results_matching_acls_pattern_type, n = unpack_bh(buf, pos)
                     if n < 0:
                         raise BadField("filter_results.matching_acls.principal")
-                    filter_results_matching_acls_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                    if n < 0x80:
+                        filter_results_matching_acls_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                    else:
+                        filter_results_matching_acls_principal = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("filter_results.matching_acls.host")
-                    filter_results_matching_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        filter_results_matching_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        filter_results_matching_acls_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     filter_results_matching_acls_operation, filter_results_matching_acls_permission_type = unpack_bb(buf, pos)
                     pos += 2
                     filter_results_matching_acls.append(DeleteAclsMatchingAcl(filter_results_matching_acls_error_code, filter_results_matching_acls_error_message, filter_results_matching_acls_resource_type, filter_results_matching_acls_resource_name, filter_results_matching_acls_pattern_type, filter_results_matching_acls_principal, filter_results_matching_acls_host, filter_results_matching_acls_operation, filter_results_matching_acls_permission_type))
@@ -393,12 +421,15 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
             if not n:
                 filter_results_error_message = None
                 pos += 3
+            elif n == 1:
+                filter_results_error_message = ""
+                pos += 3
             elif n < 0x80:
                 filter_results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                filter_results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                filter_results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -431,12 +462,15 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                     if not n:
                         filter_results_matching_acls_error_message = None
                         pos += 3
+                    elif n == 1:
+                        filter_results_matching_acls_error_message = ""
+                        pos += 3
                     elif n < 0x80:
                         filter_results_matching_acls_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 2)
                         here = pos
-                        filter_results_matching_acls_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        filter_results_matching_acls_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     filter_results_matching_acls_resource_type, n = unpack_bB(buf, pos)
                     if 0 < n < 0x80:
                         filter_results_matching_acls_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -445,7 +479,7 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         if n == 0:
                             raise BadField("filter_results.matching_acls.resource_name")
                         here = pos
-                        filter_results_matching_acls_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                        filter_results_matching_acls_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     filter_results_matching_acls_pattern_type, n = unpack_bB(buf, pos)
                     if 0 < n < 0x80:
                         filter_results_matching_acls_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -454,7 +488,7 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         if n == 0:
                             raise BadField("filter_results.matching_acls.principal")
                         here = pos
-                        filter_results_matching_acls_principal = buf[here : (pos := pos + n - 1)].decode()
+                        filter_results_matching_acls_principal = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     if 0 < n < 0x80:
                         filter_results_matching_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -463,7 +497,7 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         if n == 0:
                             raise BadField("filter_results.matching_acls.host")
                         here = pos
-                        filter_results_matching_acls_host = buf[here : (pos := pos + n - 1)].decode()
+                        filter_results_matching_acls_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     filter_results_matching_acls_operation, filter_results_matching_acls_permission_type, n = unpack_bbB(buf, pos)
                     pos += 3
                     if n:

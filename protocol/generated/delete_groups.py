@@ -55,7 +55,10 @@ def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups_names.item")
-            groups_names_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_names_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_names_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             groups_names.append(groups_names_item)
         if pos > len(buf):
             raise IndexError
@@ -94,7 +97,7 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 if n == 0:
                     raise BadField("groups_names.item")
                 here = pos
-                groups_names_item = buf[here : (pos := pos + n - 1)].decode()
+                groups_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             groups_names.append(groups_names_item)
         n = buf[pos]
         pos += 1
@@ -180,7 +183,10 @@ def decode_delete_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> 
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("results.group_id")
-                results_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    results_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    results_group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (results_error_code,) = unpack_h(buf, pos)
                 pos += 2
                 results.append(DeletableGroupResult(results_group_id, results_error_code))
@@ -237,7 +243,7 @@ def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                     if n == 0:
                         raise BadField("results.group_id")
                     here = pos
-                    results_group_id = buf[here : (pos := pos + n - 1)].decode()
+                    results_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 results_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:

@@ -51,7 +51,7 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -93,7 +93,7 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
                     if n == 0:
                         raise BadField("topics.topic_name")
                     here = pos
-                    topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                    topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -149,12 +149,15 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -190,18 +193,21 @@ def decode_delete_share_group_offsets_response_v0(buf: bytes, pos: int, version:
                     if n == 0:
                         raise BadField("responses.topic_name")
                     here = pos
-                    responses_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                    responses_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 responses_error_message: str | None
                 responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
                 if not n:
                     responses_error_message = None
+                    pos += 19
+                elif n == 1:
+                    responses_error_message = ""
                     pos += 19
                 elif n < 0x80:
                     responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 18)
                     here = pos
-                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -64,7 +64,10 @@ def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topic_names.item")
-            topic_names_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topic_names_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topic_names_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             topic_names.append(topic_names_item)
         (timeout_ms,) = unpack_i(buf, pos)
         pos += 4
@@ -106,7 +109,7 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
                 if n == 0:
                     raise BadField("topic_names.item")
                 here = pos
-                topic_names_item = buf[here : (pos := pos + n - 1)].decode()
+                topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topic_names.append(topic_names_item)
         timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -160,12 +163,15 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                 if not n:
                     topics_name = None
                     pos += 1
+                elif n == 1:
+                    topics_name = ""
+                    pos += 1
                 elif n < 0x80:
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n:
@@ -296,7 +302,10 @@ def decode_delete_topics_response_v1(buf: bytes, pos: int, version: int = 1) -> 
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("responses.name")
-                responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    responses_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (responses_error_code,) = unpack_h(buf, pos)
                 pos += 2
                 responses.append(DeletableTopicResult(responses_name, ZERO_UUID, responses_error_code))
@@ -356,7 +365,7 @@ def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> 
                     if n == 0:
                         raise BadField("responses.name")
                     here = pos
-                    responses_name = buf[here : (pos := pos + n - 1)].decode()
+                    responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 responses_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:
@@ -411,18 +420,21 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                     if n == 0:
                         raise BadField("responses.name")
                     here = pos
-                    responses_name = buf[here : (pos := pos + n - 1)].decode()
+                    responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 responses_error_message: str | None
                 responses_error_code, n = unpack_hB(buf, pos)
                 if not n:
                     responses_error_message = None
+                    pos += 3
+                elif n == 1:
+                    responses_error_message = ""
                     pos += 3
                 elif n < 0x80:
                     responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
                     here = pos
-                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -474,23 +486,29 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                 if not n:
                     responses_name = None
                     pos += 1
+                elif n == 1:
+                    responses_name = ""
+                    pos += 1
                 elif n < 0x80:
                     responses_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    responses_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 responses_error_message: str | None
                 responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
                 if not n:
                     responses_error_message = None
+                    pos += 19
+                elif n == 1:
+                    responses_error_message = ""
                     pos += 19
                 elif n < 0x80:
                     responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 18)
                     here = pos
-                    responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

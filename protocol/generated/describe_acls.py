@@ -56,25 +56,31 @@ def decode_describe_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> t
     try:
         resource_name_filter: str | None
         resource_type_filter, n = unpack_bh(buf, pos)
-        if n >= 0:
-            resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-        else:
+        if n < 0:
             resource_name_filter = None
             pos += 3
+        elif n < 0x80:
+            resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+        else:
+            resource_name_filter = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
         principal_filter: str | None
         pattern_type_filter, n = unpack_bh(buf, pos)
-        if n >= 0:
-            principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-        else:
+        if n < 0:
             principal_filter = None
             pos += 3
+        elif n < 0x80:
+            principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+        else:
+            principal_filter = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
         host_filter: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             host_filter = None
             pos += 2
+        elif n < 0x80:
+            host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            host_filter = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         operation, permission_type = unpack_bb(buf, pos)
         pos += 2
         return DescribeAclsRequest(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type), pos
@@ -91,34 +97,43 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
         if not n:
             resource_name_filter = None
             pos += 2
+        elif n == 1:
+            resource_name_filter = ""
+            pos += 2
         elif n < 0x80:
             resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 1)
             here = pos
-            resource_name_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
+            resource_name_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         principal_filter: str | None
         pattern_type_filter, n = unpack_bB(buf, pos)
         if not n:
             principal_filter = None
+            pos += 2
+        elif n == 1:
+            principal_filter = ""
             pos += 2
         elif n < 0x80:
             principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 1)
             here = pos
-            principal_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
+            principal_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         host_filter: str | None
         n = buf[pos]
         if not n:
             host_filter = None
+            pos += 1
+        elif n == 1:
+            host_filter = ""
             pos += 1
         elif n < 0x80:
             host_filter = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            host_filter = buf[here : (pos := pos + n - 1)].decode() if n else None
+            host_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         operation, permission_type, n = unpack_bbB(buf, pos)
         pos += 3
         if n:
@@ -218,11 +233,13 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
         room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
-        if n >= 0:
-            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
-        else:
+        if n < 0:
             error_message = None
             pos += 8
+        elif n < 0x80:
+            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        else:
+            error_message = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[DescribeAclsResource]
@@ -237,7 +254,10 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
             resources_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("resources.resource_name")
-            resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            if n < 0x80:
+                resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                resources_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
             resources_pattern_type, n = unpack_bi(buf, pos)
             pos += 5
             resources_acls: list[AclDescription]
@@ -265,11 +285,17 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("resources.acls.principal")
-                    resources_acls_principal = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        resources_acls_principal = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        resources_acls_principal = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("resources.acls.host")
-                    resources_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        resources_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        resources_acls_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     resources_acls_operation, resources_acls_permission_type = unpack_bb(buf, pos)
                     pos += 2
                     resources_acls.append(AclDescription(resources_acls_principal, resources_acls_host, resources_acls_operation, resources_acls_permission_type))
@@ -291,12 +317,15 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -319,7 +348,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 if n == 0:
                     raise BadField("resources.resource_name")
                 here = pos
-                resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             resources_pattern_type, n = unpack_bB(buf, pos)
             pos += 2
             if n >= 0x80:
@@ -355,7 +384,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                         if n == 0:
                             raise BadField("resources.acls.principal")
                         here = pos
-                        resources_acls_principal = buf[here : (pos := pos + n - 1)].decode()
+                        resources_acls_principal = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     if 0 < n < 0x80:
                         resources_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -364,7 +393,7 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                         if n == 0:
                             raise BadField("resources.acls.host")
                         here = pos
-                        resources_acls_host = buf[here : (pos := pos + n - 1)].decode()
+                        resources_acls_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     resources_acls_operation, resources_acls_permission_type, n = unpack_bbB(buf, pos)
                     pos += 3
                     if n:

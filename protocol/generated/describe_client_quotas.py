@@ -87,14 +87,19 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("components.entity_type")
-                components_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    components_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    components_entity_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 components_match: str | None
                 components_match_type, n = unpack_bh(buf, pos)
-                if n >= 0:
-                    components_match = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-                else:
+                if n < 0:
                     components_match = None
                     pos += 3
+                elif n < 0x80:
+                    components_match = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    components_match = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                 components.append(ComponentData(components_entity_type, components_match_type, components_match))
         (strict,) = unpack_z(buf, pos)
         pos += 1
@@ -143,18 +148,21 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
                     if n == 0:
                         raise BadField("components.entity_type")
                     here = pos
-                    components_entity_type = buf[here : (pos := pos + n - 1)].decode()
+                    components_entity_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 components_match: str | None
                 components_match_type, n = unpack_bB(buf, pos)
                 if not n:
                     components_match = None
+                    pos += 2
+                elif n == 1:
+                    components_match = ""
                     pos += 2
                 elif n < 0x80:
                     components_match = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
                     here = pos
-                    components_match = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    components_match = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -235,11 +243,13 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
         room = 45728 - 2 * len(buf)
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
-        if n >= 0:
-            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
-        else:
+        if n < 0:
             error_message = None
             pos += 8
+        elif n < 0x80:
+            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        else:
+            error_message = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         entries: list[EntryData] | None
@@ -279,14 +289,19 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
                             raise BadField("entries.entity.entity_type")
-                        entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        if n < 0x80:
+                            entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            entries_entity_entity_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                         entries_entity_entity_name: str | None
                         (n,) = unpack_h(buf, pos)
-                        if n >= 0:
-                            entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                        else:
+                        if n < 0:
                             entries_entity_entity_name = None
                             pos += 2
+                        elif n < 0x80:
+                            entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            entries_entity_entity_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                         entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
                 (n,) = unpack_i(buf, pos)
                 pos += 4
@@ -318,7 +333,10 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
                             raise BadField("entries.values.key")
-                        entries_values_key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        if n < 0x80:
+                            entries_values_key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            entries_values_key = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                         (entries_values_value,) = unpack_d(buf, pos)
                         pos += 8
                         entries_values.append(ValueData(entries_values_key, entries_values_value))
@@ -340,12 +358,15 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -396,18 +417,21 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                             if n == 0:
                                 raise BadField("entries.entity.entity_type")
                             here = pos
-                            entries_entity_entity_type = buf[here : (pos := pos + n - 1)].decode()
+                            entries_entity_entity_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         entries_entity_entity_name: str | None
                         n = buf[pos]
                         if not n:
                             entries_entity_entity_name = None
+                            pos += 1
+                        elif n == 1:
+                            entries_entity_entity_name = ""
                             pos += 1
                         elif n < 0x80:
                             entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
                             here = pos
-                            entries_entity_entity_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            entries_entity_entity_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -451,7 +475,7 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                             if n == 0:
                                 raise BadField("entries.values.key")
                             here = pos
-                            entries_values_key = buf[here : (pos := pos + n - 1)].decode()
+                            entries_values_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         entries_values_value, n = unpack_dB(buf, pos)
                         pos += 9
                         if n:

@@ -121,12 +121,15 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -135,7 +138,7 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             if n == 0:
                 raise BadField("cluster_id")
             here = pos
-            cluster_id = buf[here : (pos := pos + n - 1)].decode()
+            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -171,18 +174,21 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
                     if n == 0:
                         raise BadField("brokers.host")
                     here = pos
-                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
+                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
                     brokers_rack = None
+                    pos += 5
+                elif n == 1:
+                    brokers_rack = ""
                     pos += 5
                 elif n < 0x80:
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -207,12 +213,15 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         endpoint_type, n = unpack_bB(buf, pos)
         if 0 < n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -221,7 +230,7 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             if n == 0:
                 raise BadField("cluster_id")
             here = pos
-            cluster_id = buf[here : (pos := pos + n - 1)].decode()
+            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -257,18 +266,21 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
                     if n == 0:
                         raise BadField("brokers.host")
                     here = pos
-                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
+                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
                     brokers_rack = None
+                    pos += 5
+                elif n == 1:
+                    brokers_rack = ""
                     pos += 5
                 elif n < 0x80:
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -293,12 +305,15 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         endpoint_type, n = unpack_bB(buf, pos)
         if 0 < n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -307,7 +322,7 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             if n == 0:
                 raise BadField("cluster_id")
             here = pos
-            cluster_id = buf[here : (pos := pos + n - 1)].decode()
+            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -343,18 +358,21 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
                     if n == 0:
                         raise BadField("brokers.host")
                     here = pos
-                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
+                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
                     brokers_rack = None
+                    pos += 5
+                elif n == 1:
+                    brokers_rack = ""
                     pos += 5
                 elif n < 0x80:
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 brokers_is_fenced, n = unpack_zB(buf, pos)
                 pos += 2
                 if n:

@@ -87,7 +87,10 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
             resources_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("resources.resource_name")
-            resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            if n < 0x80:
+                resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                resources_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             resources_configuration_keys: list[str] | None
@@ -103,7 +106,10 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("resources.configuration_keys.item")
-                    resources_configuration_keys_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        resources_configuration_keys_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        resources_configuration_keys_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     resources_configuration_keys.append(resources_configuration_keys_item)
             resources.append(DescribeConfigsResource(resources_resource_type, resources_resource_name, resources_configuration_keys))
         (include_synonyms,) = unpack_z(buf, pos)
@@ -135,7 +141,10 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
             resources_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("resources.resource_name")
-            resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            if n < 0x80:
+                resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                resources_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             resources_configuration_keys: list[str] | None
@@ -151,7 +160,10 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("resources.configuration_keys.item")
-                    resources_configuration_keys_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        resources_configuration_keys_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        resources_configuration_keys_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     resources_configuration_keys.append(resources_configuration_keys_item)
             resources.append(DescribeConfigsResource(resources_resource_type, resources_resource_name, resources_configuration_keys))
         include_synonyms, include_documentation = unpack_zz(buf, pos)
@@ -188,7 +200,7 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                 if n == 0:
                     raise BadField("resources.resource_name")
                 here = pos
-                resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -212,7 +224,7 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                         if n == 0:
                             raise BadField("resources.configuration_keys.item")
                         here = pos
-                        resources_configuration_keys_item = buf[here : (pos := pos + n - 1)].decode()
+                        resources_configuration_keys_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     resources_configuration_keys.append(resources_configuration_keys_item)
             n = buf[pos]
             pos += 1
@@ -341,15 +353,20 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
         for _ in range(results_count):
             results_error_message: str | None
             results_error_code, n = unpack_hh(buf, pos)
-            if n >= 0:
-                results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-            else:
+            if n < 0:
                 results_error_message = None
                 pos += 4
+            elif n < 0x80:
+                results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             results_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("results.resource_name")
-            results_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            if n < 0x80:
+                results_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                results_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_configs: list[DescribeConfigsResourceResult]
@@ -364,14 +381,19 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("results.configs.name")
-                results_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    results_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    results_configs_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 results_configs_value: str | None
                 (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    results_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
+                if n < 0:
                     results_configs_value = None
                     pos += 2
+                elif n < 0x80:
+                    results_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    results_configs_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzi(buf, pos)
                 pos += 7
                 results_configs_synonyms: list[DescribeConfigsSynonym]
@@ -399,14 +421,19 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
                             raise BadField("results.configs.synonyms.name")
-                        results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        if n < 0x80:
+                            results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            results_configs_synonyms_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                         results_configs_synonyms_value: str | None
                         (n,) = unpack_h(buf, pos)
-                        if n >= 0:
-                            results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                        else:
+                        if n < 0:
                             results_configs_synonyms_value = None
                             pos += 2
+                        elif n < 0x80:
+                            results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            results_configs_synonyms_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                         (results_configs_synonyms_source,) = unpack_b(buf, pos)
                         pos += 1
                         results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
@@ -440,15 +467,20 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
         for _ in range(results_count):
             results_error_message: str | None
             results_error_code, n = unpack_hh(buf, pos)
-            if n >= 0:
-                results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-            else:
+            if n < 0:
                 results_error_message = None
                 pos += 4
+            elif n < 0x80:
+                results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             results_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("results.resource_name")
-            results_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            if n < 0x80:
+                results_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+            else:
+                results_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_configs: list[DescribeConfigsResourceResult]
@@ -463,14 +495,19 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("results.configs.name")
-                results_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    results_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    results_configs_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 results_configs_value: str | None
                 (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    results_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
+                if n < 0:
                     results_configs_value = None
                     pos += 2
+                elif n < 0x80:
+                    results_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    results_configs_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzi(buf, pos)
                 pos += 7
                 results_configs_synonyms: list[DescribeConfigsSynonym]
@@ -498,24 +535,31 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
                             raise BadField("results.configs.synonyms.name")
-                        results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        if n < 0x80:
+                            results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            results_configs_synonyms_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                         results_configs_synonyms_value: str | None
                         (n,) = unpack_h(buf, pos)
-                        if n >= 0:
-                            results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                        else:
+                        if n < 0:
                             results_configs_synonyms_value = None
                             pos += 2
+                        elif n < 0x80:
+                            results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                        else:
+                            results_configs_synonyms_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                         (results_configs_synonyms_source,) = unpack_b(buf, pos)
                         pos += 1
                         results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
                 results_configs_documentation: str | None
                 results_configs_config_type, n = unpack_bh(buf, pos)
-                if n >= 0:
-                    results_configs_documentation = buf[pos + 3 : (pos := pos + 3 + n)].decode()
-                else:
+                if n < 0:
                     results_configs_documentation = None
                     pos += 3
+                elif n < 0x80:
+                    results_configs_documentation = buf[pos + 3 : (pos := pos + 3 + n)].decode()
+                else:
+                    results_configs_documentation = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
                 results_configs.append(DescribeConfigsResourceResult(results_configs_name, results_configs_value, results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, results_configs_synonyms, results_configs_config_type, results_configs_documentation))
             results.append(DescribeConfigsResult(results_error_code, results_error_message, results_resource_type, results_resource_name, results_configs))
         if pos > len(buf):
@@ -549,12 +593,15 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
             if not n:
                 results_error_message = None
                 pos += 3
+            elif n == 1:
+                results_error_message = ""
+                pos += 3
             elif n < 0x80:
                 results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             results_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 results_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -563,7 +610,7 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 if n == 0:
                     raise BadField("results.resource_name")
                 here = pos
-                results_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                results_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -586,18 +633,21 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     if n == 0:
                         raise BadField("results.configs.name")
                     here = pos
-                    results_configs_name = buf[here : (pos := pos + n - 1)].decode()
+                    results_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 results_configs_value: str | None
                 n = buf[pos]
                 if not n:
                     results_configs_value = None
+                    pos += 1
+                elif n == 1:
+                    results_configs_value = ""
                     pos += 1
                 elif n < 0x80:
                     results_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    results_configs_value = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    results_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                 pos += 4
                 if n >= 0x80:
@@ -633,18 +683,21 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                             if n == 0:
                                 raise BadField("results.configs.synonyms.name")
                             here = pos
-                            results_configs_synonyms_name = buf[here : (pos := pos + n - 1)].decode()
+                            results_configs_synonyms_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         results_configs_synonyms_value: str | None
                         n = buf[pos]
                         if not n:
                             results_configs_synonyms_value = None
+                            pos += 1
+                        elif n == 1:
+                            results_configs_synonyms_value = ""
                             pos += 1
                         elif n < 0x80:
                             results_configs_synonyms_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
                             here = pos
-                            results_configs_synonyms_value = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            results_configs_synonyms_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         results_configs_synonyms_source, n = unpack_bB(buf, pos)
                         pos += 2
                         if n:
@@ -655,12 +708,15 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 if not n:
                     results_configs_documentation = None
                     pos += 2
+                elif n == 1:
+                    results_configs_documentation = ""
+                    pos += 2
                 elif n < 0x80:
                     results_configs_documentation = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
                     here = pos
-                    results_configs_documentation = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    results_configs_documentation = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -59,7 +59,10 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) ->
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.item")
-            groups_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             groups.append(groups_item)
         if pos > len(buf):
             raise IndexError
@@ -93,7 +96,10 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) ->
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.item")
-            groups_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             groups.append(groups_item)
         (include_authorized_operations,) = unpack_z(buf, pos)
         pos += 1
@@ -132,7 +138,7 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
                 if n == 0:
                     raise BadField("groups.item")
                 here = pos
-                groups_item = buf[here : (pos := pos + n - 1)].decode()
+                groups_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             groups.append(groups_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -231,19 +237,31 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
             groups_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                groups_group_id = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_state")
-            groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_group_state = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_protocol_data = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
@@ -271,15 +289,24 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_id")
-                    groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_id")
-                    groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_host")
-                    groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_i(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_metadata")
@@ -316,19 +343,31 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
             groups_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                groups_group_id = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_state")
-            groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_group_state = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_protocol_data = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
@@ -356,15 +395,24 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_id")
-                    groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_id")
-                    groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_host")
-                    groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_i(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_metadata")
@@ -404,19 +452,31 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
             groups_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                groups_group_id = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_state")
-            groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_group_state = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_protocol_data = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
@@ -444,15 +504,24 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_id")
-                    groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_id")
-                    groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_host")
-                    groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_i(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_metadata")
@@ -491,19 +560,31 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
             groups_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("groups.group_id")
-            groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                groups_group_id = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_state")
-            groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_group_state = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_type")
-            groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_data")
-            groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                groups_protocol_data = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
@@ -531,22 +612,33 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_id")
-                    groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     groups_members_group_instance_id: str | None
                     (n,) = unpack_h(buf, pos)
-                    if n >= 0:
-                        groups_members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                    else:
+                    if n < 0:
                         groups_members_group_instance_id = None
                         pos += 2
+                    elif n < 0x80:
+                        groups_members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_id")
-                    groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_host")
-                    groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        groups_members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     (n,) = unpack_i(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_metadata")
@@ -593,7 +685,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -602,7 +694,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 if n == 0:
                     raise BadField("groups.group_state")
                 here = pos
-                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -611,7 +703,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 if n == 0:
                     raise BadField("groups.protocol_type")
                 here = pos
-                groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
+                groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
@@ -620,7 +712,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 if n == 0:
                     raise BadField("groups.protocol_data")
                 here = pos
-                groups_protocol_data = buf[here : (pos := pos + n - 1)].decode()
+                groups_protocol_data = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -656,18 +748,21 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         if n == 0:
                             raise BadField("groups.members.member_id")
                         here = pos
-                        groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     groups_members_group_instance_id: str | None
                     n = buf[pos]
                     if not n:
                         groups_members_group_instance_id = None
+                        pos += 1
+                    elif n == 1:
+                        groups_members_group_instance_id = ""
                         pos += 1
                     elif n < 0x80:
                         groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        groups_members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        groups_members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -676,7 +771,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         if n == 0:
                             raise BadField("groups.members.client_id")
                         here = pos
-                        groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -685,7 +780,7 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         if n == 0:
                             raise BadField("groups.members.client_host")
                         here = pos
-                        groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -747,12 +842,15 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
             if not n:
                 groups_error_message = None
                 pos += 3
+            elif n == 1:
+                groups_error_message = ""
+                pos += 3
             elif n < 0x80:
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -761,7 +859,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -770,7 +868,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 if n == 0:
                     raise BadField("groups.group_state")
                 here = pos
-                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -779,7 +877,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 if n == 0:
                     raise BadField("groups.protocol_type")
                 here = pos
-                groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
+                groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
@@ -788,7 +886,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 if n == 0:
                     raise BadField("groups.protocol_data")
                 here = pos
-                groups_protocol_data = buf[here : (pos := pos + n - 1)].decode()
+                groups_protocol_data = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -824,18 +922,21 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         if n == 0:
                             raise BadField("groups.members.member_id")
                         here = pos
-                        groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     groups_members_group_instance_id: str | None
                     n = buf[pos]
                     if not n:
                         groups_members_group_instance_id = None
+                        pos += 1
+                    elif n == 1:
+                        groups_members_group_instance_id = ""
                         pos += 1
                     elif n < 0x80:
                         groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        groups_members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        groups_members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -844,7 +945,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         if n == 0:
                             raise BadField("groups.members.client_id")
                         here = pos
-                        groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -853,7 +954,7 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         if n == 0:
                             raise BadField("groups.members.client_host")
                         here = pos
-                        groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]

@@ -66,7 +66,7 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -152,7 +152,7 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -172,12 +172,15 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                 if not n:
                     topics_partitions_error_message = None
                     pos += 7
+                elif n == 1:
+                    topics_partitions_error_message = ""
+                    pos += 7
                 elif n < 0x80:
                     topics_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     here = pos
-                    topics_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    topics_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -77,7 +77,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -101,7 +101,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                         if n == 0:
                             raise BadField("groups.topics.topic_name")
                         here = pos
-                        groups_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                        groups_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -216,7 +216,7 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -239,7 +239,7 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                     if n == 0:
                         raise BadField("groups.topics.topic_name")
                     here = pos
-                    groups_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                    groups_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 groups_topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -275,12 +275,15 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                         if not n:
                             groups_topics_partitions_error_message = None
                             pos += 19
+                        elif n == 1:
+                            groups_topics_partitions_error_message = ""
+                            pos += 19
                         elif n < 0x80:
                             groups_topics_partitions_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 18)
                             here = pos
-                            groups_topics_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            groups_topics_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -296,12 +299,15 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
             if not n:
                 groups_error_message = None
                 pos += 3
+            elif n == 1:
+                groups_error_message = ""
+                pos += 3
             elif n < 0x80:
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             pos += 1
             if n:
@@ -343,7 +349,7 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -366,7 +372,7 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                     if n == 0:
                         raise BadField("groups.topics.topic_name")
                     here = pos
-                    groups_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                    groups_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 groups_topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -405,12 +411,15 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                         if not n:
                             groups_topics_partitions_error_message = None
                             pos += 27
+                        elif n == 1:
+                            groups_topics_partitions_error_message = ""
+                            pos += 27
                         elif n < 0x80:
                             groups_topics_partitions_error_message = buf[pos + 27 : (pos := pos + 26 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 26)
                             here = pos
-                            groups_topics_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            groups_topics_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -426,12 +435,15 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
             if not n:
                 groups_error_message = None
                 pos += 3
+            elif n == 1:
+                groups_error_message = ""
+                pos += 3
             elif n < 0x80:
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             pos += 1
             if n:

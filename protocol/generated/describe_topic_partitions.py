@@ -94,7 +94,7 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
                     if n == 0:
                         raise BadField("topics.name")
                     here = pos
-                    topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -112,7 +112,7 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
                 if n == 0:
                     raise BadField("cursor.topic_name")
                 here = pos
-                cursor_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                cursor_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             cursor_partition_index, n = unpack_iB(buf, pos)
             pos += 5
             if n:
@@ -188,12 +188,15 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
             if not n:
                 topics_name = None
                 pos += 3
+            elif n == 1:
+                topics_name = ""
+                pos += 3
             elif n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -297,7 +300,7 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 if n == 0:
                     raise BadField("next_cursor.topic_name")
                 here = pos
-                next_cursor_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                next_cursor_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             next_cursor_partition_index, n = unpack_iB(buf, pos)
             pos += 5
             if n:

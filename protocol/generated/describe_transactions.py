@@ -63,7 +63,7 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
                 if n == 0:
                     raise BadField("transactional_ids.item")
                 here = pos
-                transactional_ids_item = buf[here : (pos := pos + n - 1)].decode()
+                transactional_ids_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             transactional_ids.append(transactional_ids_item)
         n = buf[pos]
         pos += 1
@@ -124,7 +124,7 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 if n == 0:
                     raise BadField("transaction_states.transactional_id")
                 here = pos
-                transaction_states_transactional_id = buf[here : (pos := pos + n - 1)].decode()
+                transaction_states_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 transaction_states_transaction_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -133,7 +133,7 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 if n == 0:
                     raise BadField("transaction_states.transaction_state")
                 here = pos
-                transaction_states_transaction_state = buf[here : (pos := pos + n - 1)].decode()
+                transaction_states_transaction_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             transaction_states_transaction_timeout_ms, transaction_states_transaction_start_time_ms, transaction_states_producer_id, transaction_states_producer_epoch, n = unpack_iqqhB(buf, pos)
             pos += 23
             if n >= 0x80:
@@ -156,7 +156,7 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                     if n == 0:
                         raise BadField("transaction_states.topics.topic")
                     here = pos
-                    transaction_states_topics_topic = buf[here : (pos := pos + n - 1)].decode()
+                    transaction_states_topics_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -87,7 +87,7 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
                         if n == 0:
                             raise BadField("users.name")
                         here = pos
-                        users_name = buf[here : (pos := pos + n - 1)].decode()
+                        users_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -139,12 +139,15 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -167,18 +170,21 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 if n == 0:
                     raise BadField("results.user")
                 here = pos
-                results_user = buf[here : (pos := pos + n - 1)].decode()
+                results_user = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             results_error_message: str | None
             results_error_code, n = unpack_hB(buf, pos)
             if not n:
                 results_error_message = None
+                pos += 3
+            elif n == 1:
+                results_error_message = ""
                 pos += 3
             elif n < 0x80:
                 results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                results_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             pos += 1
             if n >= 0x80:

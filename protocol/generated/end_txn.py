@@ -36,7 +36,10 @@ def decode_end_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[E
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
-        transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         producer_id, producer_epoch, committed = unpack_qhz(buf, pos)
         pos += 11
         return EndTxnRequest(transactional_id, producer_id, producer_epoch, committed), pos
@@ -62,7 +65,7 @@ def decode_end_txn_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[E
             if n == 0:
                 raise BadField("transactional_id")
             here = pos
-            transactional_id = buf[here : (pos := pos + n - 1)].decode()
+            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         producer_id, producer_epoch, committed, n = unpack_qhzB(buf, pos)
         pos += 12
         if n:

@@ -123,7 +123,10 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -162,7 +165,10 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -204,7 +210,10 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -231,7 +240,10 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
-            forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                forgotten_topics_data_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
@@ -272,7 +284,10 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -299,7 +314,10 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
-            forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                forgotten_topics_data_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
@@ -340,7 +358,10 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -367,7 +388,10 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("forgotten_topics_data.topic")
-            forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                forgotten_topics_data_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
@@ -382,7 +406,10 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("rack_id")
-        rack_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            rack_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            rack_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return FetchRequest(None, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
@@ -417,7 +444,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 if n == 0:
                     raise BadField("topics.topic")
                 here = pos
-                topics_topic = buf[here : (pos := pos + n - 1)].decode()
+                topics_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -469,7 +496,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 if n == 0:
                     raise BadField("forgotten_topics_data.topic")
                 here = pos
-                forgotten_topics_data_topic = buf[here : (pos := pos + n - 1)].decode()
+                forgotten_topics_data_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -496,7 +523,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             if n == 0:
                 raise BadField("rack_id")
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode()
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -514,12 +541,15 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                     if not n:
                         cluster_id = None
                         pos += 1
+                    elif n == 1:
+                        cluster_id = ""
+                        pos += 1
                     elif n < 0x80:
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -617,7 +647,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
             if n == 0:
                 raise BadField("rack_id")
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode()
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -635,12 +665,15 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                     if not n:
                         cluster_id = None
                         pos += 1
+                    elif n == 1:
+                        cluster_id = ""
+                        pos += 1
                     elif n < 0x80:
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -741,7 +774,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
             if n == 0:
                 raise BadField("rack_id")
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode()
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -760,12 +793,15 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                     if not n:
                         cluster_id = None
                         pos += 1
+                    elif n == 1:
+                        cluster_id = ""
+                        pos += 1
                     elif n < 0x80:
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -882,7 +918,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
             if n == 0:
                 raise BadField("rack_id")
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode()
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -901,12 +937,15 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                     if not n:
                         cluster_id = None
                         pos += 1
+                    elif n == 1:
+                        cluster_id = ""
+                        pos += 1
                     elif n < 0x80:
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -1024,7 +1063,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
             if n == 0:
                 raise BadField("rack_id")
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode()
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -1043,12 +1082,15 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                     if not n:
                         cluster_id = None
                         pos += 1
+                    elif n == 1:
+                        cluster_id = ""
+                        pos += 1
                     elif n < 0x80:
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
                         here = pos
-                        cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -1652,7 +1694,10 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.topic")
-            responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                responses_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
@@ -1678,11 +1723,11 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
                     pos = end
                 responses_partitions_records: bytes | None
                 (n,) = unpack_i(buf, pos)
-                if n >= 0:
-                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
-                else:
+                if n < 0:
                     responses_partitions_records = None
                     pos += 4
+                else:
+                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
                 responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, -1, EpochEndOffset(), LeaderIdAndEpoch(), SnapshotId(), responses_partitions_aborted_transactions, -1, responses_partitions_records))
             responses.append(FetchableTopicResponse(responses_topic, ZERO_UUID, responses_partitions))
         if pos > len(buf):
@@ -1711,7 +1756,10 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.topic")
-            responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                responses_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
@@ -1737,11 +1785,11 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
                     pos = end
                 responses_partitions_records: bytes | None
                 (n,) = unpack_i(buf, pos)
-                if n >= 0:
-                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
-                else:
+                if n < 0:
                     responses_partitions_records = None
                     pos += 4
+                else:
+                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
                 responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, EpochEndOffset(), LeaderIdAndEpoch(), SnapshotId(), responses_partitions_aborted_transactions, -1, responses_partitions_records))
             responses.append(FetchableTopicResponse(responses_topic, ZERO_UUID, responses_partitions))
         if pos > len(buf):
@@ -1773,7 +1821,10 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.topic")
-            responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                responses_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
@@ -1799,11 +1850,11 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
                     pos = end
                 responses_partitions_records: bytes | None
                 (n,) = unpack_i(buf, pos)
-                if n >= 0:
-                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
-                else:
+                if n < 0:
                     responses_partitions_records = None
                     pos += 4
+                else:
+                    responses_partitions_records = buf[pos + 4 : (pos := pos + 4 + n)]
                 responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, EpochEndOffset(), LeaderIdAndEpoch(), SnapshotId(), responses_partitions_aborted_transactions, -1, responses_partitions_records))
             responses.append(FetchableTopicResponse(responses_topic, ZERO_UUID, responses_partitions))
         if pos > len(buf):
@@ -1841,7 +1892,10 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.topic")
-            responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                responses_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
@@ -1867,11 +1921,11 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
                     pos = end
                 responses_partitions_records: bytes | None
                 responses_partitions_preferred_read_replica, n = unpack_ii(buf, pos)
-                if n >= 0:
-                    responses_partitions_records = buf[pos + 8 : (pos := pos + 8 + n)]
-                else:
+                if n < 0:
                     responses_partitions_records = None
                     pos += 8
+                else:
+                    responses_partitions_records = buf[pos + 8 : (pos := pos + 8 + n)]
                 responses_partitions.append(PartitionData(responses_partitions_partition_index, responses_partitions_error_code, responses_partitions_high_watermark, responses_partitions_last_stable_offset, responses_partitions_log_start_offset, EpochEndOffset(), LeaderIdAndEpoch(), SnapshotId(), responses_partitions_aborted_transactions, responses_partitions_preferred_read_replica, responses_partitions_records))
             responses.append(FetchableTopicResponse(responses_topic, ZERO_UUID, responses_partitions))
         if pos > len(buf):
@@ -1908,7 +1962,7 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 if n == 0:
                     raise BadField("responses.topic")
                 here = pos
-                responses_topic = buf[here : (pos := pos + n - 1)].decode()
+                responses_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1952,6 +2006,9 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 responses_partitions_preferred_read_replica, n = unpack_iB(buf, pos)
                 if not n:
                     responses_partitions_records = None
+                    pos += 5
+                elif n == 1:
+                    responses_partitions_records = b""
                     pos += 5
                 elif n < 0x80:
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
@@ -2072,6 +2129,9 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                 responses_partitions_preferred_read_replica, n = unpack_iB(buf, pos)
                 if not n:
                     responses_partitions_records = None
+                    pos += 5
+                elif n == 1:
+                    responses_partitions_records = b""
                     pos += 5
                 elif n < 0x80:
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
@@ -2199,6 +2259,9 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                 if not n:
                     responses_partitions_records = None
                     pos += 5
+                elif n == 1:
+                    responses_partitions_records = b""
+                    pos += 5
                 elif n < 0x80:
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
@@ -2294,18 +2357,21 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
                                 here = pos
-                                node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
+                                node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
                                 node_endpoints_rack = None
+                                pos += 5
+                            elif n == 1:
+                                node_endpoints_rack = ""
                                 pos += 5
                             elif n < 0x80:
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
                                 here = pos
-                                node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                                node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                             n = buf[pos]
                             pos += 1
                             if n:

@@ -57,7 +57,10 @@ def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("key")
-        key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            key = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return FindCoordinatorRequest(key), pos
@@ -72,7 +75,10 @@ def decode_find_coordinator_request_v1(buf: bytes, pos: int, version: int = 1) -
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("key")
-        key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            key = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (key_type,) = unpack_b(buf, pos)
         pos += 1
         return FindCoordinatorRequest(key, key_type), pos
@@ -95,7 +101,7 @@ def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -
             if n == 0:
                 raise BadField("key")
             here = pos
-            key = buf[here : (pos := pos + n - 1)].decode()
+            key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         key_type, n = unpack_bB(buf, pos)
         pos += 2
         if n:
@@ -132,7 +138,7 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
                 if n == 0:
                     raise BadField("coordinator_keys.item")
                 here = pos
-                coordinator_keys_item = buf[here : (pos := pos + n - 1)].decode()
+                coordinator_keys_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             coordinator_keys.append(coordinator_keys_item)
         n = buf[pos]
         pos += 1
@@ -238,7 +244,10 @@ def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) 
         error_code, node_id, n = unpack_hih(buf, pos)
         if n < 0:
             raise BadField("host")
-        host = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        if n < 0x80:
+            host = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        else:
+            host = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
         (port,) = unpack_i(buf, pos)
         pos += 4
         return FindCoordinatorResponse(0, error_code, "", node_id, host, port), pos
@@ -252,15 +261,20 @@ def decode_find_coordinator_response_v1(buf: bytes, pos: int, version: int = 1) 
     try:
         error_message: str | None
         throttle_time_ms, error_code, n = unpack_ihh(buf, pos)
-        if n >= 0:
-            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
-        else:
+        if n < 0:
             error_message = None
             pos += 8
+        elif n < 0x80:
+            error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        else:
+            error_message = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
         node_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("host")
-        host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         (port,) = unpack_i(buf, pos)
         pos += 4
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
@@ -280,12 +294,15 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         node_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -294,7 +311,7 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
             if n == 0:
                 raise BadField("host")
             here = pos
-            host = buf[here : (pos := pos + n - 1)].decode()
+            host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         port, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -344,7 +361,7 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                     if n == 0:
                         raise BadField("coordinators.key")
                     here = pos
-                    coordinators_key = buf[here : (pos := pos + n - 1)].decode()
+                    coordinators_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 coordinators_node_id, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     coordinators_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -353,18 +370,21 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                     if n == 0:
                         raise BadField("coordinators.host")
                     here = pos
-                    coordinators_host = buf[here : (pos := pos + n - 1)].decode()
+                    coordinators_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 coordinators_error_message: str | None
                 coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
                 if not n:
                     coordinators_error_message = None
+                    pos += 7
+                elif n == 1:
+                    coordinators_error_message = ""
                     pos += 7
                 elif n < 0x80:
                     coordinators_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     here = pos
-                    coordinators_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    coordinators_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

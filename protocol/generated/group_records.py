@@ -77,11 +77,17 @@ def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group")
-        group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("topic")
-        topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (partition,) = unpack_i(buf, pos)
         pos += 4
         return LegacyOffsetCommitKey(group, topic, partition), pos
@@ -111,7 +117,10 @@ def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0)
         offset, n = unpack_qh(buf, pos)
         if n < 0:
             raise BadField("metadata")
-        metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        if n < 0x80:
+            metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            metadata = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return LegacyOffsetCommitValue(offset, metadata, commit_timestamp), pos
@@ -138,11 +147,17 @@ def decode_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group")
-        group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("topic")
-        topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (partition,) = unpack_i(buf, pos)
         pos += 4
         return OffsetCommitKey(group, topic, partition), pos
@@ -172,7 +187,10 @@ def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tup
         offset, n = unpack_qh(buf, pos)
         if n < 0:
             raise BadField("metadata")
-        metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        if n < 0x80:
+            metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            metadata = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
@@ -187,7 +205,10 @@ def decode_offset_commit_value_v1(buf: bytes, pos: int, version: int = 1) -> tup
         offset, n = unpack_qh(buf, pos)
         if n < 0:
             raise BadField("metadata")
-        metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        if n < 0x80:
+            metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            metadata = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
         commit_timestamp, expire_timestamp = unpack_qq(buf, pos)
         pos += 16
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp, expire_timestamp), pos
@@ -205,7 +226,10 @@ def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tup
         offset, leader_epoch, n = unpack_qih(buf, pos)
         if n < 0:
             raise BadField("metadata")
-        metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+        if n < 0x80:
+            metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+        else:
+            metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp), pos
@@ -225,7 +249,7 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tup
             if n == 0:
                 raise BadField("metadata")
             here = pos
-            metadata = buf[here : (pos := pos + n - 1)].decode()
+            metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         commit_timestamp, n = unpack_qB(buf, pos)
         pos += 9
         topic_id: bytes = ZERO_UUID
@@ -322,7 +346,10 @@ def decode_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group")
-        group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return GroupMetadataKey(group), pos
@@ -349,21 +376,28 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         protocol: str | None
         generation, n = unpack_ih(buf, pos)
-        if n >= 0:
-            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-        else:
+        if n < 0:
             protocol = None
             pos += 6
+        elif n < 0x80:
+            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            protocol = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         leader: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             leader = None
             pos += 2
+        elif n < 0x80:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberMetadata]
@@ -391,15 +425,24 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_id")
-                members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_host")
-                members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members_session_timeout, n = unpack_ii(buf, pos)
                 if n < 0:
                     raise BadField("members.subscription")
@@ -424,21 +467,28 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         protocol: str | None
         generation, n = unpack_ih(buf, pos)
-        if n >= 0:
-            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-        else:
+        if n < 0:
             protocol = None
             pos += 6
+        elif n < 0x80:
+            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            protocol = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         leader: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             leader = None
             pos += 2
+        elif n < 0x80:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberMetadata]
@@ -466,15 +516,24 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_id")
-                members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_host")
-                members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
                 if n < 0:
                     raise BadField("members.subscription")
@@ -499,21 +558,28 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         protocol: str | None
         generation, n = unpack_ih(buf, pos)
-        if n >= 0:
-            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-        else:
+        if n < 0:
             protocol = None
             pos += 6
+        elif n < 0x80:
+            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            protocol = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         leader: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             leader = None
             pos += 2
+        elif n < 0x80:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         current_state_timestamp, n = unpack_qi(buf, pos)
         pos += 12
         members: list[MemberMetadata]
@@ -541,15 +607,24 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_id")
-                members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_host")
-                members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
                 if n < 0:
                     raise BadField("members.subscription")
@@ -574,21 +649,28 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         protocol: str | None
         generation, n = unpack_ih(buf, pos)
-        if n >= 0:
-            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-        else:
+        if n < 0:
             protocol = None
             pos += 6
+        elif n < 0x80:
+            protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            protocol = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         leader: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             leader = None
             pos += 2
+        elif n < 0x80:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         current_state_timestamp, n = unpack_qi(buf, pos)
         pos += 12
         members: list[MemberMetadata]
@@ -616,22 +698,33 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
+                if n < 0:
                     members_group_instance_id = None
                     pos += 2
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_id")
-                members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_host")
-                members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
                 if n < 0:
                     raise BadField("members.subscription")
@@ -661,29 +754,35 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             if n == 0:
                 raise BadField("protocol_type")
             here = pos
-            protocol_type = buf[here : (pos := pos + n - 1)].decode()
+            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         protocol: str | None
         generation, n = unpack_iB(buf, pos)
         if not n:
             protocol = None
+            pos += 5
+        elif n == 1:
+            protocol = ""
             pos += 5
         elif n < 0x80:
             protocol = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
             here = pos
-            protocol = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         leader: str | None
         n = buf[pos]
         if not n:
             leader = None
+            pos += 1
+        elif n == 1:
+            leader = ""
             pos += 1
         elif n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            leader = buf[here : (pos := pos + n - 1)].decode() if n else None
+            leader = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         current_state_timestamp, n = unpack_qB(buf, pos)
         pos += 9
         if n >= 0x80:
@@ -719,18 +818,21 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     if n == 0:
                         raise BadField("members.member_id")
                     here = pos
-                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     members_group_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    members_group_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -739,7 +841,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     if n == 0:
                         raise BadField("members.client_id")
                     here = pos
-                    members_client_id = buf[here : (pos := pos + n - 1)].decode()
+                    members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -748,7 +850,7 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     if n == 0:
                         raise BadField("members.client_host")
                     here = pos
-                    members_client_host = buf[here : (pos := pos + n - 1)].decode()
+                    members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 members_rebalance_timeout, members_session_timeout, n = unpack_iiB(buf, pos)
                 if 0 < n < 0x80:
                     members_subscription = buf[pos + 9 : (pos := pos + 8 + n)]

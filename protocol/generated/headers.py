@@ -22,11 +22,13 @@ def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[Re
     try:
         client_id: str | None
         request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
-        if n >= 0:
-            client_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
-        else:
+        if n < 0:
             client_id = None
             pos += 10
+        elif n < 0x80:
+            client_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            client_id = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
@@ -40,11 +42,13 @@ def decode_request_header_v2(buf: bytes, pos: int, version: int = 2) -> tuple[Re
     try:
         client_id: str | None
         request_api_key, request_api_version, correlation_id, n = unpack_hhih(buf, pos)
-        if n >= 0:
-            client_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
-        else:
+        if n < 0:
             client_id = None
             pos += 10
+        elif n < 0x80:
+            client_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            client_id = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
         n = buf[pos]
         pos += 1
         if n:

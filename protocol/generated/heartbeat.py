@@ -36,11 +36,17 @@ def decode_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         generation_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id), pos
@@ -61,18 +67,26 @@ def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         generation_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             group_instance_id = None
             pos += 2
+        elif n < 0x80:
+            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
@@ -92,7 +106,7 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -101,18 +115,21 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         group_instance_id: str | None
         n = buf[pos]
         if not n:
             group_instance_id = None
+            pos += 1
+        elif n == 1:
+            group_instance_id = ""
             pos += 1
         elif n < 0x80:
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n:

@@ -46,11 +46,13 @@ def decode_init_producer_id_request_v0(buf: bytes, pos: int, version: int = 0) -
     try:
         transactional_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             transactional_id = None
             pos += 2
+        elif n < 0x80:
+            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (transaction_timeout_ms,) = unpack_i(buf, pos)
         pos += 4
         return InitProducerIdRequest(transactional_id, transaction_timeout_ms), pos
@@ -70,12 +72,15 @@ def decode_init_producer_id_request_v2(buf: bytes, pos: int, version: int = 2) -
         if not n:
             transactional_id = None
             pos += 1
+        elif n == 1:
+            transactional_id = ""
+            pos += 1
         elif n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         transaction_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -94,12 +99,15 @@ def decode_init_producer_id_request_v3(buf: bytes, pos: int, version: int = 3) -
         if not n:
             transactional_id = None
             pos += 1
+        elif n == 1:
+            transactional_id = ""
+            pos += 1
         elif n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         transaction_timeout_ms, producer_id, producer_epoch, n = unpack_iqhB(buf, pos)
         pos += 15
         if n:
@@ -124,12 +132,15 @@ def decode_init_producer_id_request_v6(buf: bytes, pos: int, version: int = 6) -
         if not n:
             transactional_id = None
             pos += 1
+        elif n == 1:
+            transactional_id = ""
+            pos += 1
         elif n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn, n = unpack_iqhzzB(buf, pos)
         pos += 17
         if n:

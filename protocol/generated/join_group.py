@@ -62,15 +62,24 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         session_timeout_ms, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
@@ -98,7 +107,10 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("protocols.name")
-                protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    protocols_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("protocols.metadata")
@@ -119,15 +131,24 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
@@ -155,7 +176,10 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("protocols.name")
-                protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    protocols_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("protocols.metadata")
@@ -185,22 +209,33 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
         group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             group_instance_id = None
             pos += 2
+        elif n < 0x80:
+            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
-        protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
@@ -228,7 +263,10 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("protocols.name")
-                protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    protocols_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("protocols.metadata")
@@ -254,7 +292,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -263,18 +301,21 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         group_instance_id: str | None
         n = buf[pos]
         if not n:
             group_instance_id = None
+            pos += 1
+        elif n == 1:
+            group_instance_id = ""
             pos += 1
         elif n < 0x80:
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -283,7 +324,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             if n == 0:
                 raise BadField("protocol_type")
             here = pos
-            protocol_type = buf[here : (pos := pos + n - 1)].decode()
+            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -319,7 +360,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
                     if n == 0:
                         raise BadField("protocols.name")
                     here = pos
-                    protocols_name = buf[here : (pos := pos + n - 1)].decode()
+                    protocols_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -359,7 +400,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -368,18 +409,21 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         group_instance_id: str | None
         n = buf[pos]
         if not n:
             group_instance_id = None
+            pos += 1
+        elif n == 1:
+            group_instance_id = ""
             pos += 1
         elif n < 0x80:
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -388,7 +432,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             if n == 0:
                 raise BadField("protocol_type")
             here = pos
-            protocol_type = buf[here : (pos := pos + n - 1)].decode()
+            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -424,7 +468,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
                     if n == 0:
                         raise BadField("protocols.name")
                     here = pos
-                    protocols_name = buf[here : (pos := pos + n - 1)].decode()
+                    protocols_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -444,12 +488,15 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
         if not n:
             reason = None
             pos += 1
+        elif n == 1:
+            reason = ""
+            pos += 1
         elif n < 0x80:
             reason = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            reason = buf[here : (pos := pos + n - 1)].decode() if n else None
+            reason = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n:
@@ -714,15 +761,24 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
         error_code, generation_id, n = unpack_hih(buf, pos)
         if n < 0:
             raise BadField("protocol_name")
-        protocol_name = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        if n < 0x80:
+            protocol_name = buf[pos + 8 : (pos := pos + 8 + n)].decode()
+        else:
+            protocol_name = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("leader")
-        leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
@@ -750,7 +806,10 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("members.metadata")
@@ -774,15 +833,24 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
         if n < 0:
             raise BadField("protocol_name")
-        protocol_name = buf[pos + 12 : (pos := pos + 12 + n)].decode()
+        if n < 0x80:
+            protocol_name = buf[pos + 12 : (pos := pos + 12 + n)].decode()
+        else:
+            protocol_name = str(memoryview(buf)[pos + 12 : (pos := pos + 12 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("leader")
-        leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
@@ -810,7 +878,10 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("members.metadata")
@@ -837,15 +908,24 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
         throttle_time_ms, error_code, generation_id, n = unpack_ihih(buf, pos)
         if n < 0:
             raise BadField("protocol_name")
-        protocol_name = buf[pos + 12 : (pos := pos + 12 + n)].decode()
+        if n < 0x80:
+            protocol_name = buf[pos + 12 : (pos := pos + 12 + n)].decode()
+        else:
+            protocol_name = str(memoryview(buf)[pos + 12 : (pos := pos + 12 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("leader")
-        leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
@@ -873,14 +953,19 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
+                if n < 0:
                     members_group_instance_id = None
                     pos += 2
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("members.metadata")
@@ -906,7 +991,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             if n == 0:
                 raise BadField("protocol_name")
             here = pos
-            protocol_name = buf[here : (pos := pos + n - 1)].decode()
+            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -915,7 +1000,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             if n == 0:
                 raise BadField("leader")
             here = pos
-            leader = buf[here : (pos := pos + n - 1)].decode()
+            leader = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -924,7 +1009,7 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -960,18 +1045,21 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                     if n == 0:
                         raise BadField("members.member_id")
                     here = pos
-                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     members_group_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    members_group_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -1005,23 +1093,29 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
         if not n:
             protocol_type = None
             pos += 11
+        elif n == 1:
+            protocol_type = ""
+            pos += 11
         elif n < 0x80:
             protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 10)
             here = pos
-            protocol_type = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         protocol_name: str | None
         n = buf[pos]
         if not n:
             protocol_name = None
+            pos += 1
+        elif n == 1:
+            protocol_name = ""
             pos += 1
         elif n < 0x80:
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            protocol_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1030,7 +1124,7 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             if n == 0:
                 raise BadField("leader")
             here = pos
-            leader = buf[here : (pos := pos + n - 1)].decode()
+            leader = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1039,7 +1133,7 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -1075,18 +1169,21 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                     if n == 0:
                         raise BadField("members.member_id")
                     here = pos
-                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     members_group_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    members_group_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -1123,23 +1220,29 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
         if not n:
             protocol_type = None
             pos += 11
+        elif n == 1:
+            protocol_type = ""
+            pos += 11
         elif n < 0x80:
             protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 10)
             here = pos
-            protocol_type = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         protocol_name: str | None
         n = buf[pos]
         if not n:
             protocol_name = None
+            pos += 1
+        elif n == 1:
+            protocol_name = ""
             pos += 1
         elif n < 0x80:
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            protocol_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1148,7 +1251,7 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             if n == 0:
                 raise BadField("leader")
             here = pos
-            leader = buf[here : (pos := pos + n - 1)].decode()
+            leader = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         skip_assignment, n = unpack_zB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -1157,7 +1260,7 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -1193,18 +1296,21 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                     if n == 0:
                         raise BadField("members.member_id")
                     here = pos
-                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     members_group_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    members_group_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]

@@ -46,11 +46,17 @@ def decode_leave_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tup
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return LeaveGroupRequest(group_id, member_id), pos
@@ -72,7 +78,10 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberIdentity]
@@ -100,14 +109,19 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
+                if n < 0:
                     members_group_instance_id = None
                     pos += 2
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members.append(MemberIdentity(members_member_id, members_group_instance_id))
         if pos > len(buf):
             raise IndexError
@@ -129,7 +143,7 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -165,18 +179,21 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                     if n == 0:
                         raise BadField("members.member_id")
                     here = pos
-                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     members_group_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    members_group_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -204,7 +221,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -240,29 +257,35 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                     if n == 0:
                         raise BadField("members.member_id")
                     here = pos
-                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     members_group_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    members_group_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 members_reason: str | None
                 n = buf[pos]
                 if not n:
                     members_reason = None
+                    pos += 1
+                elif n == 1:
+                    members_reason = ""
                     pos += 1
                 elif n < 0x80:
                     members_reason = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    members_reason = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    members_reason = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -482,14 +505,19 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.member_id")
-                members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
+                if n < 0:
                     members_group_instance_id = None
                     pos += 2
+                elif n < 0x80:
+                    members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (members_error_code,) = unpack_h(buf, pos)
                 pos += 2
                 members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
@@ -540,18 +568,21 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     if n == 0:
                         raise BadField("members.member_id")
                     here = pos
-                    members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
                     members_group_instance_id = None
+                    pos += 1
+                elif n == 1:
+                    members_group_instance_id = ""
                     pos += 1
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    members_group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 members_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:

@@ -147,7 +147,7 @@ def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int 
                     if n == 0:
                         raise BadField("config_resources.resource_name")
                     here = pos
-                    config_resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                    config_resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -205,7 +205,7 @@ def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int 
                     if n == 0:
                         raise BadField("config_resources.resource_name")
                     here = pos
-                    config_resources_resource_name = buf[here : (pos := pos + n - 1)].decode()
+                    config_resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 config_resources_resource_type, n = unpack_bB(buf, pos)
                 pos += 2
                 if n:

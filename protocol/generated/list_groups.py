@@ -94,7 +94,7 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                 if n == 0:
                     raise BadField("states_filter.item")
                 here = pos
-                states_filter_item = buf[here : (pos := pos + n - 1)].decode()
+                states_filter_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             states_filter.append(states_filter_item)
         n = buf[pos]
         pos += 1
@@ -132,7 +132,7 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 if n == 0:
                     raise BadField("states_filter.item")
                 here = pos
-                states_filter_item = buf[here : (pos := pos + n - 1)].decode()
+                states_filter_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             states_filter.append(states_filter_item)
         n = buf[pos]
         pos += 1
@@ -156,7 +156,7 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 if n == 0:
                     raise BadField("types_filter.item")
                 here = pos
-                types_filter_item = buf[here : (pos := pos + n - 1)].decode()
+                types_filter_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             types_filter.append(types_filter_item)
         n = buf[pos]
         pos += 1
@@ -292,11 +292,17 @@ def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    groups_group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.protocol_type")
-                groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         if pos > len(buf):
             raise IndexError
@@ -337,11 +343,17 @@ def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.group_id")
-                groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    groups_group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.protocol_type")
-                groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         if pos > len(buf):
             raise IndexError
@@ -393,7 +405,7 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                     if n == 0:
                         raise BadField("groups.group_id")
                     here = pos
-                    groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -402,7 +414,7 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                     if n == 0:
                         raise BadField("groups.protocol_type")
                     here = pos
-                    groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
+                    groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -457,7 +469,7 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     if n == 0:
                         raise BadField("groups.group_id")
                     here = pos
-                    groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -466,7 +478,7 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     if n == 0:
                         raise BadField("groups.protocol_type")
                     here = pos
-                    groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
+                    groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -475,7 +487,7 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     if n == 0:
                         raise BadField("groups.group_state")
                     here = pos
-                    groups_group_state = buf[here : (pos := pos + n - 1)].decode()
+                    groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -530,7 +542,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     if n == 0:
                         raise BadField("groups.group_id")
                     here = pos
-                    groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -539,7 +551,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     if n == 0:
                         raise BadField("groups.protocol_type")
                     here = pos
-                    groups_protocol_type = buf[here : (pos := pos + n - 1)].decode()
+                    groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -548,7 +560,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     if n == 0:
                         raise BadField("groups.group_state")
                     here = pos
-                    groups_group_state = buf[here : (pos := pos + n - 1)].decode()
+                    groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -557,7 +569,7 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     if n == 0:
                         raise BadField("groups.group_type")
                     here = pos
-                    groups_group_type = buf[here : (pos := pos + n - 1)].decode()
+                    groups_group_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:

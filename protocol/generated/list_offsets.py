@@ -83,7 +83,10 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
@@ -122,7 +125,10 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
@@ -164,7 +170,10 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
@@ -214,7 +223,7 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -289,7 +298,7 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -485,7 +494,10 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
@@ -524,7 +536,10 @@ def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
@@ -566,7 +581,10 @@ def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
@@ -616,7 +634,7 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -61,7 +61,7 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
                 if n == 0:
                     raise BadField("state_filters.item")
                 here = pos
-                state_filters_item = buf[here : (pos := pos + n - 1)].decode()
+                state_filters_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -112,7 +112,7 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
                 if n == 0:
                     raise BadField("state_filters.item")
                 here = pos
-                state_filters_item = buf[here : (pos := pos + n - 1)].decode()
+                state_filters_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -163,7 +163,7 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 if n == 0:
                     raise BadField("state_filters.item")
                 here = pos
-                state_filters_item = buf[here : (pos := pos + n - 1)].decode()
+                state_filters_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -183,12 +183,15 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
         if not n:
             transactional_id_pattern = None
             pos += 9
+        elif n == 1:
+            transactional_id_pattern = ""
+            pos += 9
         elif n < 0x80:
             transactional_id_pattern = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 8)
             here = pos
-            transactional_id_pattern = buf[here : (pos := pos + n - 1)].decode() if n else None
+            transactional_id_pattern = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n:
@@ -333,7 +336,7 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                 if n == 0:
                     raise BadField("unknown_state_filters.item")
                 here = pos
-                unknown_state_filters_item = buf[here : (pos := pos + n - 1)].decode()
+                unknown_state_filters_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             unknown_state_filters.append(unknown_state_filters_item)
         n = buf[pos]
         pos += 1
@@ -370,7 +373,7 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                     if n == 0:
                         raise BadField("transaction_states.transactional_id")
                     here = pos
-                    transaction_states_transactional_id = buf[here : (pos := pos + n - 1)].decode()
+                    transaction_states_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 transaction_states_producer_id, n = unpack_qB(buf, pos)
                 if 0 < n < 0x80:
                     transaction_states_transaction_state = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -379,7 +382,7 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                     if n == 0:
                         raise BadField("transaction_states.transaction_state")
                     here = pos
-                    transaction_states_transaction_state = buf[here : (pos := pos + n - 1)].decode()
+                    transaction_states_transaction_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:

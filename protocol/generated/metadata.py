@@ -122,7 +122,10 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         if pos > len(buf):
             raise IndexError
@@ -170,7 +173,10 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("topics.name")
-                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         if pos > len(buf):
             raise IndexError
@@ -224,7 +230,10 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("topics.name")
-                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         (allow_auto_topic_creation,) = unpack_z(buf, pos)
         pos += 1
@@ -281,7 +290,10 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("topics.name")
-                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    if n < 0x80:
+                        topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                    else:
+                        topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                     topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = unpack_zzz(buf, pos)
         pos += 3
@@ -337,7 +349,7 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                         if n == 0:
                             raise BadField("topics.name")
                         here = pos
-                        topics_name = buf[here : (pos := pos + n - 1)].decode()
+                        topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -396,12 +408,15 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     if not n:
                         topics_name = None
                         pos += 17
+                    elif n == 1:
+                        topics_name = ""
+                        pos += 17
                     elif n < 0x80:
                         topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         here = pos
-                        topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -460,12 +475,15 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
                     if not n:
                         topics_name = None
                         pos += 17
+                    elif n == 1:
+                        topics_name = ""
+                        pos += 17
                     elif n < 0x80:
                         topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         here = pos
-                        topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -734,7 +752,10 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
                     raise BadField("brokers.host")
-                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                if n < 0x80:
+                    brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 (brokers_port,) = unpack_i(buf, pos)
                 pos += 4
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port))
@@ -752,7 +773,10 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[MetadataResponsePartition]
@@ -825,14 +849,19 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
                     raise BadField("brokers.host")
-                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                if n < 0x80:
+                    brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
-                if n >= 0:
-                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-                else:
+                if n < 0:
                     brokers_rack = None
                     pos += 6
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
@@ -848,7 +877,10 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -921,22 +953,29 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
                     raise BadField("brokers.host")
-                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                if n < 0x80:
+                    brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
-                if n >= 0:
-                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-                else:
+                if n < 0:
                     brokers_rack = None
                     pos += 6
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             cluster_id = None
             pos += 2
+        elif n < 0x80:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -951,7 +990,10 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1024,22 +1066,29 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
                     raise BadField("brokers.host")
-                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                if n < 0x80:
+                    brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
-                if n >= 0:
-                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-                else:
+                if n < 0:
                     brokers_rack = None
                     pos += 6
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             cluster_id = None
             pos += 2
+        elif n < 0x80:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -1054,7 +1103,10 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1130,22 +1182,29 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
                     raise BadField("brokers.host")
-                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                if n < 0x80:
+                    brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
-                if n >= 0:
-                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-                else:
+                if n < 0:
                     brokers_rack = None
                     pos += 6
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             cluster_id = None
             pos += 2
+        elif n < 0x80:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -1160,7 +1219,10 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1246,22 +1308,29 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
                     raise BadField("brokers.host")
-                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                if n < 0x80:
+                    brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
-                if n >= 0:
-                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-                else:
+                if n < 0:
                     brokers_rack = None
                     pos += 6
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             cluster_id = None
             pos += 2
+        elif n < 0x80:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -1276,7 +1345,10 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1359,22 +1431,29 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
                 brokers_node_id, n = unpack_ih(buf, pos)
                 if n < 0:
                     raise BadField("brokers.host")
-                brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                if n < 0x80:
+                    brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
-                if n >= 0:
-                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-                else:
+                if n < 0:
                     brokers_rack = None
                     pos += 6
+                elif n < 0x80:
+                    brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                else:
+                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             cluster_id = None
             pos += 2
+        elif n < 0x80:
+            cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -1389,7 +1468,10 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
             topics_error_code, n = unpack_hh(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1482,18 +1564,21 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     if n == 0:
                         raise BadField("brokers.host")
                     here = pos
-                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
+                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
                     brokers_rack = None
+                    pos += 5
+                elif n == 1:
+                    brokers_rack = ""
                     pos += 5
                 elif n < 0x80:
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1504,12 +1589,15 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
         if not n:
             cluster_id = None
             pos += 1
+        elif n == 1:
+            cluster_id = ""
+            pos += 1
         elif n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1532,7 +1620,7 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics_is_internal, n = unpack_zB(buf, pos)
             pos += 2
             if n >= 0x80:
@@ -1645,18 +1733,21 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     if n == 0:
                         raise BadField("brokers.host")
                     here = pos
-                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
+                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
                     brokers_rack = None
+                    pos += 5
+                elif n == 1:
+                    brokers_rack = ""
                     pos += 5
                 elif n < 0x80:
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1667,12 +1758,15 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
         if not n:
             cluster_id = None
             pos += 1
+        elif n == 1:
+            cluster_id = ""
+            pos += 1
         elif n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1695,7 +1789,7 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -1808,18 +1902,21 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     if n == 0:
                         raise BadField("brokers.host")
                     here = pos
-                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
+                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
                     brokers_rack = None
+                    pos += 5
+                elif n == 1:
+                    brokers_rack = ""
                     pos += 5
                 elif n < 0x80:
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1830,12 +1927,15 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
         if not n:
             cluster_id = None
             pos += 1
+        elif n == 1:
+            cluster_id = ""
+            pos += 1
         elif n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1858,7 +1958,7 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -1971,18 +2071,21 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     if n == 0:
                         raise BadField("brokers.host")
                     here = pos
-                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
+                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
                     brokers_rack = None
+                    pos += 5
+                elif n == 1:
+                    brokers_rack = ""
                     pos += 5
                 elif n < 0x80:
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1993,12 +2096,15 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
         if not n:
             cluster_id = None
             pos += 1
+        elif n == 1:
+            cluster_id = ""
+            pos += 1
         elif n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -2018,12 +2124,15 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
             if not n:
                 topics_name = None
                 pos += 3
+            elif n == 1:
+                topics_name = ""
+                pos += 3
             elif n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -2136,18 +2245,21 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     if n == 0:
                         raise BadField("brokers.host")
                     here = pos
-                    brokers_host = buf[here : (pos := pos + n - 1)].decode()
+                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
                     brokers_rack = None
+                    pos += 5
+                elif n == 1:
+                    brokers_rack = ""
                     pos += 5
                 elif n < 0x80:
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    brokers_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -2158,12 +2270,15 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
         if not n:
             cluster_id = None
             pos += 1
+        elif n == 1:
+            cluster_id = ""
+            pos += 1
         elif n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            cluster_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -2183,12 +2298,15 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
             if not n:
                 topics_name = None
                 pos += 3
+            elif n == 1:
+                topics_name = ""
+                pos += 3
             elif n < 0x80:
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:

@@ -75,11 +75,17 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         retention_time_ms, n = unpack_qi(buf, pos)
         pos += 12
         topics: list[OffsetCommitRequestTopic]
@@ -94,7 +100,10 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
@@ -127,11 +136,13 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    if n >= 0:
-                        topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_committed_metadata = None
                         pos += 14
+                    elif n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -155,11 +166,17 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
@@ -174,7 +191,10 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
@@ -207,11 +227,13 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    if n >= 0:
-                        topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_committed_metadata = None
                         pos += 14
+                    elif n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -229,11 +251,17 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
@@ -248,7 +276,10 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
@@ -281,11 +312,13 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
-                    if n >= 0:
-                        topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_committed_metadata = None
                         pos += 18
+                    elif n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 18 : (pos := pos + 18 + n)], "utf-8")
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -303,18 +336,26 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             group_instance_id = None
             pos += 2
+        elif n < 0x80:
+            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
@@ -329,7 +370,10 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
@@ -362,11 +406,13 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
-                    if n >= 0:
-                        topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_committed_metadata = None
                         pos += 18
+                    elif n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 18 : (pos := pos + 18 + n)], "utf-8")
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -389,7 +435,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         generation_id_or_member_epoch, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -398,18 +444,21 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         group_instance_id: str | None
         n = buf[pos]
         if not n:
             group_instance_id = None
+            pos += 1
+        elif n == 1:
+            group_instance_id = ""
             pos += 1
         elif n < 0x80:
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -432,7 +481,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -471,12 +520,15 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                     if not n:
                         topics_partitions_committed_metadata = None
                         pos += 17
+                    elif n == 1:
+                        topics_partitions_committed_metadata = ""
+                        pos += 17
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         here = pos
-                        topics_partitions_committed_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        topics_partitions_committed_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -512,7 +564,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         generation_id_or_member_epoch, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -521,18 +573,21 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         group_instance_id: str | None
         n = buf[pos]
         if not n:
             group_instance_id = None
+            pos += 1
+        elif n == 1:
+            group_instance_id = ""
             pos += 1
         elif n < 0x80:
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -585,12 +640,15 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                     if not n:
                         topics_partitions_committed_metadata = None
                         pos += 17
+                    elif n == 1:
+                        topics_partitions_committed_metadata = ""
+                        pos += 17
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         here = pos
-                        topics_partitions_committed_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        topics_partitions_committed_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -936,7 +994,10 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitResponsePartition]
@@ -975,7 +1036,10 @@ def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitResponsePartition]
@@ -1034,7 +1098,7 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:

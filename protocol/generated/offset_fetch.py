@@ -77,7 +77,10 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchRequestTopic] | None
@@ -92,7 +95,10 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partition_indexes: list[int]
@@ -119,7 +125,10 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchRequestTopic] | None
@@ -135,7 +144,10 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("topics.name")
-                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partition_indexes: list[int]
@@ -176,7 +188,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -200,7 +212,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                     if n == 0:
                         raise BadField("topics.name")
                     here = pos
-                    topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -241,7 +253,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -265,7 +277,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
                     if n == 0:
                         raise BadField("topics.name")
                     here = pos
-                    topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -320,7 +332,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -344,7 +356,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                         if n == 0:
                             raise BadField("groups.topics.name")
                         here = pos
-                        groups_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                        groups_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -404,18 +416,21 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             groups_member_id: str | None
             n = buf[pos]
             if not n:
                 groups_member_id = None
+                pos += 1
+            elif n == 1:
+                groups_member_id = ""
                 pos += 1
             elif n < 0x80:
                 groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos)
                 here = pos
-                groups_member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -439,7 +454,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                         if n == 0:
                             raise BadField("groups.topics.name")
                         here = pos
-                        groups_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                        groups_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -499,18 +514,21 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             groups_member_id: str | None
             n = buf[pos]
             if not n:
                 groups_member_id = None
+                pos += 1
+            elif n == 1:
+                groups_member_id = ""
                 pos += 1
             elif n < 0x80:
                 groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos)
                 here = pos
-                groups_member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -906,7 +924,10 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
@@ -936,11 +957,13 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    if n >= 0:
-                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_metadata = None
                         pos += 14
+                    elif n < 0x80:
+                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -971,7 +994,10 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
@@ -1001,11 +1027,13 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    if n >= 0:
-                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_metadata = None
                         pos += 14
+                    elif n < 0x80:
+                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -1036,7 +1064,10 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
@@ -1066,11 +1097,13 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    if n >= 0:
-                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_metadata = None
                         pos += 14
+                    elif n < 0x80:
+                        topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -1104,7 +1137,10 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
@@ -1134,11 +1170,13 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
                 for _ in range(topics_partitions_count):
                     topics_partitions_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
-                    if n >= 0:
-                        topics_partitions_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_metadata = None
                         pos += 18
+                    elif n < 0x80:
+                        topics_partitions_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
+                    else:
+                        topics_partitions_metadata = str(memoryview(buf)[pos + 18 : (pos := pos + 18 + n)], "utf-8")
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_metadata, topics_partitions_error_code))
@@ -1177,7 +1215,7 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1213,12 +1251,15 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                     if not n:
                         topics_partitions_metadata = None
                         pos += 17
+                    elif n == 1:
+                        topics_partitions_metadata = ""
+                        pos += 17
                     elif n < 0x80:
                         topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         here = pos
-                        topics_partitions_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        topics_partitions_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     topics_partitions_error_code, n = unpack_hB(buf, pos)
                     pos += 3
                     if n:
@@ -1268,7 +1309,7 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1291,7 +1332,7 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     if n == 0:
                         raise BadField("groups.topics.name")
                     here = pos
-                    groups_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    groups_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1327,12 +1368,15 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                         if not n:
                             groups_topics_partitions_metadata = None
                             pos += 17
+                        elif n == 1:
+                            groups_topics_partitions_metadata = ""
+                            pos += 17
                         elif n < 0x80:
                             groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 16)
                             here = pos
-                            groups_topics_partitions_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            groups_topics_partitions_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
                         if n:
@@ -1387,7 +1431,7 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1437,12 +1481,15 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                         if not n:
                             groups_topics_partitions_metadata = None
                             pos += 17
+                        elif n == 1:
+                            groups_topics_partitions_metadata = ""
+                            pos += 17
                         elif n < 0x80:
                             groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 16)
                             here = pos
-                            groups_topics_partitions_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            groups_topics_partitions_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
                         if n:

@@ -65,7 +65,10 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetForLeaderPartition]
@@ -104,7 +107,10 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetForLeaderPartition]
@@ -151,7 +157,7 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
                 if n == 0:
                     raise BadField("topics.topic")
                 here = pos
-                topics_topic = buf[here : (pos := pos + n - 1)].decode()
+                topics_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -275,7 +281,10 @@ def decode_offset_for_leader_epoch_response_v2(buf: bytes, pos: int, version: in
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.topic")
-            topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[EpochEndOffset]
@@ -325,7 +334,7 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
                 if n == 0:
                     raise BadField("topics.topic")
                 here = pos
-                topics_topic = buf[here : (pos := pos + n - 1)].decode()
+                topics_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:

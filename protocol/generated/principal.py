@@ -35,7 +35,7 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
             if n == 0:
                 raise BadField("type")
             here = pos
-            type = buf[here : (pos := pos + n - 1)].decode()
+            type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -44,7 +44,7 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
             if n == 0:
                 raise BadField("name")
             here = pos
-            name = buf[here : (pos := pos + n - 1)].decode()
+            name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         token_authenticated, n = unpack_zB(buf, pos)
         pos += 2
         if n:

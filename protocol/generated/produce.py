@@ -82,11 +82,13 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
         room = 45728 - 2 * len(buf)
         transactional_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             transactional_id = None
             pos += 2
+        elif n < 0x80:
+            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         acks, timeout_ms, n = unpack_hii(buf, pos)
         pos += 10
         topic_data: list[TopicProduceData]
@@ -101,7 +103,10 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topic_data.name")
-            topic_data_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topic_data_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topic_data_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topic_data_partition_data: list[PartitionProduceData]
@@ -134,11 +139,11 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
                 for _ in range(topic_data_partition_data_count):
                     topic_data_partition_data_records: bytes | None
                     topic_data_partition_data_index, n = unpack_ii(buf, pos)
-                    if n >= 0:
-                        topic_data_partition_data_records = buf[pos + 8 : (pos := pos + 8 + n)]
-                    else:
+                    if n < 0:
                         topic_data_partition_data_records = None
                         pos += 8
+                    else:
+                        topic_data_partition_data_records = buf[pos + 8 : (pos := pos + 8 + n)]
                     topic_data_partition_data.append(PartitionProduceData(topic_data_partition_data_index, topic_data_partition_data_records))
             topic_data.append(TopicProduceData(topic_data_name, ZERO_UUID, topic_data_partition_data))
         if pos > len(buf):
@@ -173,12 +178,15 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
         if not n:
             transactional_id = None
             pos += 1
+        elif n == 1:
+            transactional_id = ""
+            pos += 1
         elif n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         acks, timeout_ms, n = unpack_hiB(buf, pos)
         pos += 7
         if n >= 0x80:
@@ -201,7 +209,7 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                 if n == 0:
                     raise BadField("topic_data.name")
                 here = pos
-                topic_data_name = buf[here : (pos := pos + n - 1)].decode()
+                topic_data_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -239,6 +247,9 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                     topic_data_partition_data_index, n = unpack_iB(buf, pos)
                     if not n:
                         topic_data_partition_data_records = None
+                        pos += 5
+                    elif n == 1:
+                        topic_data_partition_data_records = b""
                         pos += 5
                     elif n < 0x80:
                         topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
@@ -284,12 +295,15 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
         if not n:
             transactional_id = None
             pos += 1
+        elif n == 1:
+            transactional_id = ""
+            pos += 1
         elif n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            transactional_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         acks, timeout_ms, n = unpack_hiB(buf, pos)
         pos += 7
         if n >= 0x80:
@@ -341,6 +355,9 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
                     topic_data_partition_data_index, n = unpack_iB(buf, pos)
                     if not n:
                         topic_data_partition_data_records = None
+                        pos += 5
+                    elif n == 1:
+                        topic_data_partition_data_records = b""
                         pos += 5
                     elif n < 0x80:
                         topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
@@ -551,7 +568,10 @@ def decode_produce_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.name")
-            responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                responses_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
@@ -593,7 +613,10 @@ def decode_produce_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.name")
-            responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                responses_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
@@ -638,7 +661,10 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("responses.name")
-            responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                responses_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
@@ -682,19 +708,23 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                     for _ in range(responses_partition_responses_record_errors_count):
                         responses_partition_responses_record_errors_batch_index_error_message: str | None
                         responses_partition_responses_record_errors_batch_index, n = unpack_ih(buf, pos)
-                        if n >= 0:
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 6 : (pos := pos + 6 + n)].decode()
-                        else:
+                        if n < 0:
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 6
+                        elif n < 0x80:
+                            responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+                        else:
+                            responses_partition_responses_record_errors_batch_index_error_message = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
                         responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
                 responses_partition_responses_error_message: str | None
                 (n,) = unpack_h(buf, pos)
-                if n >= 0:
-                    responses_partition_responses_error_message = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-                else:
+                if n < 0:
                     responses_partition_responses_error_message = None
                     pos += 2
+                elif n < 0x80:
+                    responses_partition_responses_error_message = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    responses_partition_responses_error_message = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 responses_partition_responses.append(PartitionProduceResponse(responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, responses_partition_responses_record_errors, responses_partition_responses_error_message))
             responses.append(TopicProduceResponse(responses_name, ZERO_UUID, responses_partition_responses))
         (throttle_time_ms,) = unpack_i(buf, pos)
@@ -731,7 +761,7 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                 if n == 0:
                     raise BadField("responses.name")
                 here = pos
-                responses_name = buf[here : (pos := pos + n - 1)].decode()
+                responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -784,12 +814,15 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                         if not n:
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
+                        elif n == 1:
+                            responses_partition_responses_record_errors_batch_index_error_message = ""
+                            pos += 5
                         elif n < 0x80:
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
                             here = pos
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            responses_partition_responses_record_errors_batch_index_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -800,12 +833,15 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                 if not n:
                     responses_partition_responses_error_message = None
                     pos += 1
+                elif n == 1:
+                    responses_partition_responses_error_message = ""
+                    pos += 1
                 elif n < 0x80:
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    responses_partition_responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_partition_responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -852,7 +888,7 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 if n == 0:
                     raise BadField("responses.name")
                 here = pos
-                responses_name = buf[here : (pos := pos + n - 1)].decode()
+                responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -905,12 +941,15 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                         if not n:
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
+                        elif n == 1:
+                            responses_partition_responses_record_errors_batch_index_error_message = ""
+                            pos += 5
                         elif n < 0x80:
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
                             here = pos
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            responses_partition_responses_record_errors_batch_index_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -921,12 +960,15 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 if not n:
                     responses_partition_responses_error_message = None
                     pos += 1
+                elif n == 1:
+                    responses_partition_responses_error_message = ""
+                    pos += 1
                 elif n < 0x80:
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    responses_partition_responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_partition_responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
@@ -1002,18 +1044,21 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
                                 here = pos
-                                node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
+                                node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
                                 node_endpoints_rack = None
+                                pos += 5
+                            elif n == 1:
+                                node_endpoints_rack = ""
                                 pos += 5
                             elif n < 0x80:
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
                                 here = pos
-                                node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                                node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -1105,12 +1150,15 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                         if not n:
                             responses_partition_responses_record_errors_batch_index_error_message = None
                             pos += 5
+                        elif n == 1:
+                            responses_partition_responses_record_errors_batch_index_error_message = ""
+                            pos += 5
                         elif n < 0x80:
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
                             here = pos
-                            responses_partition_responses_record_errors_batch_index_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                            responses_partition_responses_record_errors_batch_index_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -1121,12 +1169,15 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                 if not n:
                     responses_partition_responses_error_message = None
                     pos += 1
+                elif n == 1:
+                    responses_partition_responses_error_message = ""
+                    pos += 1
                 elif n < 0x80:
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    responses_partition_responses_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_partition_responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
@@ -1202,18 +1253,21 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
                                 here = pos
-                                node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
+                                node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
                                 node_endpoints_rack = None
+                                pos += 5
+                            elif n == 1:
+                                node_endpoints_rack = ""
                                 pos += 5
                             elif n < 0x80:
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
                                 here = pos
-                                node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                                node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                             n = buf[pos]
                             pos += 1
                             if n:

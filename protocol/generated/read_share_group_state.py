@@ -57,7 +57,7 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -182,12 +182,15 @@ def decode_read_share_group_state_response_v0(buf: bytes, pos: int, version: int
                 if not n:
                     results_partitions_error_message = None
                     pos += 7
+                elif n == 1:
+                    results_partitions_error_message = ""
+                    pos += 7
                 elif n < 0x80:
                     results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     here = pos
-                    results_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    results_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 results_partitions_state_epoch, results_partitions_start_offset, n = unpack_iqB(buf, pos)
                 pos += 13
                 if n >= 0x80:

@@ -60,7 +60,7 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -207,12 +207,15 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
                     if not n:
                         results_partitions_error_message = None
                         pos += 7
+                    elif n == 1:
+                        results_partitions_error_message = ""
+                        pos += 7
                     elif n < 0x80:
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
                         here = pos
-                        results_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        results_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, n = unpack_iiqB(buf, pos)
                     pos += 17
                     if n:
@@ -286,12 +289,15 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
                     if not n:
                         results_partitions_error_message = None
                         pos += 7
+                    elif n == 1:
+                        results_partitions_error_message = ""
+                        pos += 7
                     elif n < 0x80:
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
                         here = pos
-                        results_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        results_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, results_partitions_delivery_complete_count, n = unpack_iiqiB(buf, pos)
                     pos += 21
                     if n:

@@ -107,11 +107,13 @@ def decode_sasl_authenticate_response_v0(buf: bytes, pos: int, version: int = 0)
     try:
         error_message: str | None
         error_code, n = unpack_hh(buf, pos)
-        if n >= 0:
-            error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-        else:
+        if n < 0:
             error_message = None
             pos += 4
+        elif n < 0x80:
+            error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+        else:
+            error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         if n < 0:
             raise BadField("auth_bytes")
@@ -129,11 +131,13 @@ def decode_sasl_authenticate_response_v1(buf: bytes, pos: int, version: int = 1)
     try:
         error_message: str | None
         error_code, n = unpack_hh(buf, pos)
-        if n >= 0:
-            error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
-        else:
+        if n < 0:
             error_message = None
             pos += 4
+        elif n < 0x80:
+            error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
+        else:
+            error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         if n < 0:
             raise BadField("auth_bytes")
@@ -154,12 +158,15 @@ def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2)
         if not n:
             error_message = None
             pos += 3
+        elif n == 1:
+            error_message = ""
+            pos += 3
         elif n < 0x80:
             error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 2)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             auth_bytes = buf[pos + 1 : (pos := pos + n)]

@@ -22,7 +22,10 @@ def decode_sasl_handshake_request_v0(buf: bytes, pos: int, version: int = 0) -> 
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("mechanism")
-        mechanism = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            mechanism = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            mechanism = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return SaslHandshakeRequest(mechanism), pos
@@ -66,7 +69,10 @@ def decode_sasl_handshake_response_v0(buf: bytes, pos: int, version: int = 0) ->
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("mechanisms.item")
-            mechanisms_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                mechanisms_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                mechanisms_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             mechanisms.append(mechanisms_item)
         if pos > len(buf):
             raise IndexError

@@ -80,23 +80,29 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
         if not n:
             group_id = None
             pos += 1
+        elif n == 1:
+            group_id = ""
+            pos += 1
         elif n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
             member_id = None
+            pos += 1
+        elif n == 1:
+            member_id = ""
             pos += 1
         elif n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, n = unpack_iiiiiiB(buf, pos)
         pos += 25
         if n >= 0x80:
@@ -218,23 +224,29 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
         if not n:
             group_id = None
             pos += 1
+        elif n == 1:
+            group_id = ""
+            pos += 1
         elif n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
             member_id = None
+            pos += 1
+        elif n == 1:
+            member_id = ""
             pos += 1
         elif n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, n = unpack_iiiiiibzB(buf, pos)
         pos += 27
         if n >= 0x80:
@@ -534,12 +546,15 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         acquisition_lock_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -573,23 +588,29 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 if not n:
                     responses_partitions_error_message = None
                     pos += 7
+                elif n == 1:
+                    responses_partitions_error_message = ""
+                    pos += 7
                 elif n < 0x80:
                     responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
                     here = pos
-                    responses_partitions_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 responses_partitions_acknowledge_error_message: str | None
                 responses_partitions_acknowledge_error_code, n = unpack_hB(buf, pos)
                 if not n:
                     responses_partitions_acknowledge_error_message = None
+                    pos += 3
+                elif n == 1:
+                    responses_partitions_acknowledge_error_message = ""
                     pos += 3
                 elif n < 0x80:
                     responses_partitions_acknowledge_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
                     here = pos
-                    responses_partitions_acknowledge_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    responses_partitions_acknowledge_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
                 if n:
@@ -672,18 +693,21 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     if n == 0:
                         raise BadField("node_endpoints.host")
                     here = pos
-                    node_endpoints_host = buf[here : (pos := pos + n - 1)].decode()
+                    node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 node_endpoints_rack: str | None
                 node_endpoints_port, n = unpack_iB(buf, pos)
                 if not n:
                     node_endpoints_rack = None
+                    pos += 5
+                elif n == 1:
+                    node_endpoints_rack = ""
                     pos += 5
                 elif n < 0x80:
                     node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    node_endpoints_rack = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -69,7 +69,7 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
                 if n == 0:
                     raise BadField("group_ids.item")
                 here = pos
-                group_ids_item = buf[here : (pos := pos + n - 1)].decode()
+                group_ids_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             group_ids.append(group_ids_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -127,12 +127,15 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
             if not n:
                 groups_error_message = None
                 pos += 3
+            elif n == 1:
+                groups_error_message = ""
+                pos += 3
             elif n < 0x80:
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -141,7 +144,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -150,7 +153,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 if n == 0:
                     raise BadField("groups.group_state")
                 here = pos
-                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             groups_group_epoch, groups_assignment_epoch, n = unpack_iiB(buf, pos)
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -159,7 +162,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 if n == 0:
                     raise BadField("groups.assignor_name")
                 here = pos
-                groups_assignor_name = buf[here : (pos := pos + n - 1)].decode()
+                groups_assignor_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -182,18 +185,21 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     here = pos
-                    groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
                     groups_members_rack_id = None
+                    pos += 1
+                elif n == 1:
+                    groups_members_rack_id = ""
                     pos += 1
                 elif n < 0x80:
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    groups_members_rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -202,7 +208,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     here = pos
-                    groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -211,7 +217,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     here = pos
-                    groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -234,7 +240,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
                         here = pos
-                        groups_members_subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 n = buf[pos]
                 pos += 1
@@ -258,7 +264,7 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
                         here = pos
-                        groups_members_assignment_topic_partitions_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

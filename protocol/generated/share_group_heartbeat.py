@@ -51,7 +51,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -60,18 +60,21 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         rack_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
         if not n:
             rack_id = None
+            pos += 5
+        elif n == 1:
+            rack_id = ""
             pos += 5
         elif n < 0x80:
             rack_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -95,7 +98,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
                     here = pos
-                    subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
+                    subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 subscribed_topic_names.append(subscribed_topic_names_item)
         n = buf[pos]
         pos += 1
@@ -168,23 +171,29 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         member_id: str | None
         n = buf[pos]
         if not n:
             member_id = None
+            pos += 1
+        elif n == 1:
+            member_id = ""
             pos += 1
         elif n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         member_epoch, heartbeat_interval_ms, n = unpack_iib(buf, pos)
         pos += 9
         assignment: Assignment | None = None

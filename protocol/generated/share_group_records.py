@@ -60,11 +60,17 @@ def decode_share_group_member_metadata_key_v0(buf: bytes, pos: int, version: int
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ShareGroupMemberMetadataKey(group_id, member_id), pos
@@ -96,12 +102,15 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
         if not n:
             rack_id = None
             pos += 1
+        elif n == 1:
+            rack_id = ""
+            pos += 1
         elif n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -110,7 +119,7 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             if n == 0:
                 raise BadField("client_id")
             here = pos
-            client_id = buf[here : (pos := pos + n - 1)].decode()
+            client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -119,7 +128,7 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             if n == 0:
                 raise BadField("client_host")
             here = pos
-            client_host = buf[here : (pos := pos + n - 1)].decode()
+            client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -142,7 +151,7 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
                 if n == 0:
                     raise BadField("subscribed_topic_names.item")
                 here = pos
-                subscribed_topic_names_item = buf[here : (pos := pos + n - 1)].decode()
+                subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             subscribed_topic_names.append(subscribed_topic_names_item)
         n = buf[pos]
         pos += 1
@@ -208,7 +217,10 @@ def decode_share_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ShareGroupMetadataKey(group_id), pos
@@ -256,7 +268,10 @@ def decode_share_group_target_assignment_metadata_key_v0(buf: bytes, pos: int, v
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ShareGroupTargetAssignmentMetadataKey(group_id), pos
@@ -326,11 +341,17 @@ def decode_share_group_target_assignment_member_key_v0(buf: bytes, pos: int, ver
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ShareGroupTargetAssignmentMemberKey(group_id, member_id), pos
@@ -432,11 +453,17 @@ def decode_share_group_current_member_assignment_key_v0(buf: bytes, pos: int, ve
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ShareGroupCurrentMemberAssignmentKey(group_id, member_id), pos
@@ -539,7 +566,10 @@ def decode_share_group_state_partition_metadata_key_v0(buf: bytes, pos: int, ver
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return ShareGroupStatePartitionMetadataKey(group_id), pos
@@ -585,7 +615,7 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 if n == 0:
                     raise BadField("initializing_topics.topic_name")
                 here = pos
-                initializing_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                initializing_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -626,7 +656,7 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 if n == 0:
                     raise BadField("initialized_topics.topic_name")
                 here = pos
-                initialized_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                initialized_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -686,7 +716,7 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                     if n == 0:
                         raise BadField("deleting_topics.topic_name")
                     here = pos
-                    deleting_topics_topic_name = buf[here : (pos := pos + n - 1)].decode()
+                    deleting_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -40,7 +40,10 @@ def decode_share_snapshot_key_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         topic_id, partition = unpack_ui(buf, pos)
         pos += 20
         return ShareSnapshotKey(group_id, topic_id, partition), pos
@@ -145,7 +148,10 @@ def decode_share_update_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         topic_id, partition = unpack_ui(buf, pos)
         pos += 20
         return ShareUpdateKey(group_id, topic_id, partition), pos

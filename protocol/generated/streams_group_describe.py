@@ -87,7 +87,7 @@ def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int 
                 if n == 0:
                     raise BadField("group_ids.item")
                 here = pos
-                group_ids_item = buf[here : (pos := pos + n - 1)].decode()
+                group_ids_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             group_ids.append(group_ids_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -145,12 +145,15 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
             if not n:
                 groups_error_message = None
                 pos += 3
+            elif n == 1:
+                groups_error_message = ""
+                pos += 3
             elif n < 0x80:
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
                 here = pos
-                groups_error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -159,7 +162,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 if n == 0:
                     raise BadField("groups.group_id")
                 here = pos
-                groups_group_id = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -168,7 +171,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 if n == 0:
                     raise BadField("groups.group_state")
                 here = pos
-                groups_group_state = buf[here : (pos := pos + n - 1)].decode()
+                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             groups_group_epoch, groups_assignment_epoch, n = unpack_iib(buf, pos)
             pos += 9
             groups_topology: Topology | None = None
@@ -196,7 +199,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if n == 0:
                                 raise BadField("groups.topology.subtopologies.subtopology_id")
                             here = pos
-                            groups_topology_subtopologies_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                            groups_topology_subtopologies_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         n = buf[pos]
                         pos += 1
                         if n >= 0x80:
@@ -219,7 +222,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.source_topics.item")
                                 here = pos
-                                groups_topology_subtopologies_source_topics_item = buf[here : (pos := pos + n - 1)].decode()
+                                groups_topology_subtopologies_source_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             groups_topology_subtopologies_source_topics.append(groups_topology_subtopologies_source_topics_item)
                         n = buf[pos]
                         pos += 1
@@ -243,7 +246,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.repartition_sink_topics.item")
                                 here = pos
-                                groups_topology_subtopologies_repartition_sink_topics_item = buf[here : (pos := pos + n - 1)].decode()
+                                groups_topology_subtopologies_repartition_sink_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             groups_topology_subtopologies_repartition_sink_topics.append(groups_topology_subtopologies_repartition_sink_topics_item)
                         n = buf[pos]
                         pos += 1
@@ -267,7 +270,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.state_changelog_topics.name")
                                 here = pos
-                                groups_topology_subtopologies_state_changelog_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                                groups_topology_subtopologies_state_changelog_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             groups_topology_subtopologies_state_changelog_topics_partitions, groups_topology_subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                             pos += 7
                             if n >= 0x80:
@@ -303,7 +306,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.key")
                                         here = pos
-                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                                     n = buf[pos]
                                     if 0 < n < 0x80:
                                         groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -312,7 +315,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.value")
                                         here = pos
-                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                                     n = buf[pos]
                                     pos += 1
                                     if n:
@@ -345,7 +348,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.repartition_source_topics.name")
                                 here = pos
-                                groups_topology_subtopologies_repartition_source_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                                groups_topology_subtopologies_repartition_source_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             groups_topology_subtopologies_repartition_source_topics_partitions, groups_topology_subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                             pos += 7
                             if n >= 0x80:
@@ -381,7 +384,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.key")
                                         here = pos
-                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                                     n = buf[pos]
                                     if 0 < n < 0x80:
                                         groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -390,7 +393,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.value")
                                         here = pos
-                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                                     n = buf[pos]
                                     pos += 1
                                     if n:
@@ -433,29 +436,35 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if n == 0:
                         raise BadField("groups.members.member_id")
                     here = pos
-                    groups_members_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 groups_members_instance_id: str | None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if not n:
                     groups_members_instance_id = None
+                    pos += 5
+                elif n == 1:
+                    groups_members_instance_id = ""
                     pos += 5
                 elif n < 0x80:
                     groups_members_instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
                     here = pos
-                    groups_members_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
                     groups_members_rack_id = None
+                    pos += 1
+                elif n == 1:
+                    groups_members_rack_id = ""
                     pos += 1
                 elif n < 0x80:
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
                     here = pos
-                    groups_members_rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+                    groups_members_rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -464,7 +473,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if n == 0:
                         raise BadField("groups.members.client_id")
                     here = pos
-                    groups_members_client_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -473,7 +482,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if n == 0:
                         raise BadField("groups.members.client_host")
                     here = pos
-                    groups_members_client_host = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 groups_members_topology_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_process_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -482,7 +491,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     if n == 0:
                         raise BadField("groups.members.process_id")
                     here = pos
-                    groups_members_process_id = buf[here : (pos := pos + n - 1)].decode()
+                    groups_members_process_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 (n,) = unpack_b(buf, pos)
                 pos += 1
                 groups_members_user_endpoint: Endpoint | None = None
@@ -495,7 +504,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("groups.members.user_endpoint.host")
                         here = pos
-                        groups_members_user_endpoint_host = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_user_endpoint_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     groups_members_user_endpoint_port, n = unpack_HB(buf, pos)
                     pos += 3
                     if n:
@@ -536,7 +545,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if n == 0:
                                 raise BadField("groups.members.client_tags.key")
                             here = pos
-                            groups_members_client_tags_key = buf[here : (pos := pos + n - 1)].decode()
+                            groups_members_client_tags_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         n = buf[pos]
                         if 0 < n < 0x80:
                             groups_members_client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -545,7 +554,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if n == 0:
                                 raise BadField("groups.members.client_tags.value")
                             here = pos
-                            groups_members_client_tags_value = buf[here : (pos := pos + n - 1)].decode()
+                            groups_members_client_tags_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -589,7 +598,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if n == 0:
                                 raise BadField("groups.members.task_offsets.subtopology_id")
                             here = pos
-                            groups_members_task_offsets_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                            groups_members_task_offsets_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         groups_members_task_offsets_partition, groups_members_task_offsets_offset, n = unpack_iqB(buf, pos)
                         pos += 13
                         if n:
@@ -633,7 +642,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             if n == 0:
                                 raise BadField("groups.members.task_end_offsets.subtopology_id")
                             here = pos
-                            groups_members_task_end_offsets_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                            groups_members_task_end_offsets_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         groups_members_task_end_offsets_partition, groups_members_task_end_offsets_offset, n = unpack_iqB(buf, pos)
                         pos += 13
                         if n:
@@ -661,7 +670,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("groups.members.assignment.active_tasks.subtopology_id")
                         here = pos
-                        groups_members_assignment_active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_assignment_active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -702,7 +711,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("groups.members.assignment.standby_tasks.subtopology_id")
                         here = pos
-                        groups_members_assignment_standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_assignment_standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -743,7 +752,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("groups.members.assignment.warmup_tasks.subtopology_id")
                         here = pos
-                        groups_members_assignment_warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_assignment_warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -788,7 +797,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("groups.members.target_assignment.active_tasks.subtopology_id")
                         here = pos
-                        groups_members_target_assignment_active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_target_assignment_active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -829,7 +838,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("groups.members.target_assignment.standby_tasks.subtopology_id")
                         here = pos
-                        groups_members_target_assignment_standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_target_assignment_standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -870,7 +879,7 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("groups.members.target_assignment.warmup_tasks.subtopology_id")
                         here = pos
-                        groups_members_target_assignment_warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                        groups_members_target_assignment_warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

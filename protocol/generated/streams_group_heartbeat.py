@@ -89,7 +89,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -98,29 +98,35 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         instance_id: str | None
         member_epoch, endpoint_information_epoch, n = unpack_iiB(buf, pos)
         if not n:
             instance_id = None
+            pos += 9
+        elif n == 1:
+            instance_id = ""
             pos += 9
         elif n < 0x80:
             instance_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 8)
             here = pos
-            instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         rack_id: str | None
         n = buf[pos]
         if not n:
             rack_id = None
+            pos += 1
+        elif n == 1:
+            rack_id = ""
             pos += 1
         elif n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         rebalance_timeout_ms, n = unpack_ib(buf, pos)
         pos += 5
         topology: Topology | None = None
@@ -147,7 +153,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if n == 0:
                         raise BadField("topology.subtopologies.subtopology_id")
                     here = pos
-                    topology_subtopologies_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                    topology_subtopologies_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -170,7 +176,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("topology.subtopologies.source_topics.item")
                         here = pos
-                        topology_subtopologies_source_topics_item = buf[here : (pos := pos + n - 1)].decode()
+                        topology_subtopologies_source_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     topology_subtopologies_source_topics.append(topology_subtopologies_source_topics_item)
                 n = buf[pos]
                 pos += 1
@@ -194,7 +200,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("topology.subtopologies.source_topic_regex.item")
                         here = pos
-                        topology_subtopologies_source_topic_regex_item = buf[here : (pos := pos + n - 1)].decode()
+                        topology_subtopologies_source_topic_regex_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     topology_subtopologies_source_topic_regex.append(topology_subtopologies_source_topic_regex_item)
                 n = buf[pos]
                 pos += 1
@@ -218,7 +224,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("topology.subtopologies.state_changelog_topics.name")
                         here = pos
-                        topology_subtopologies_state_changelog_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                        topology_subtopologies_state_changelog_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     topology_subtopologies_state_changelog_topics_partitions, topology_subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n >= 0x80:
@@ -254,7 +260,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 if n == 0:
                                     raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.key")
                                 here = pos
-                                topology_subtopologies_state_changelog_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
+                                topology_subtopologies_state_changelog_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -263,7 +269,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 if n == 0:
                                     raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.value")
                                 here = pos
-                                topology_subtopologies_state_changelog_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
+                                topology_subtopologies_state_changelog_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -296,7 +302,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("topology.subtopologies.repartition_sink_topics.item")
                         here = pos
-                        topology_subtopologies_repartition_sink_topics_item = buf[here : (pos := pos + n - 1)].decode()
+                        topology_subtopologies_repartition_sink_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     topology_subtopologies_repartition_sink_topics.append(topology_subtopologies_repartition_sink_topics_item)
                 n = buf[pos]
                 pos += 1
@@ -320,7 +326,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("topology.subtopologies.repartition_source_topics.name")
                         here = pos
-                        topology_subtopologies_repartition_source_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                        topology_subtopologies_repartition_source_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     topology_subtopologies_repartition_source_topics_partitions, topology_subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n >= 0x80:
@@ -356,7 +362,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 if n == 0:
                                     raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.key")
                                 here = pos
-                                topology_subtopologies_repartition_source_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
+                                topology_subtopologies_repartition_source_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -365,7 +371,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 if n == 0:
                                     raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.value")
                                 here = pos
-                                topology_subtopologies_repartition_source_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
+                                topology_subtopologies_repartition_source_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -467,7 +473,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if n == 0:
                         raise BadField("active_tasks.subtopology_id")
                     here = pos
-                    active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                    active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -509,7 +515,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if n == 0:
                         raise BadField("standby_tasks.subtopology_id")
                     here = pos
-                    standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                    standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -551,7 +557,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     if n == 0:
                         raise BadField("warmup_tasks.subtopology_id")
                     here = pos
-                    warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                    warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -575,12 +581,15 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         if not n:
             process_id = None
             pos += 1
+        elif n == 1:
+            process_id = ""
+            pos += 1
         elif n < 0x80:
             process_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            process_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            process_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         (n,) = unpack_b(buf, pos)
         pos += 1
         user_endpoint: Endpoint | None = None
@@ -593,7 +602,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 if n == 0:
                     raise BadField("user_endpoint.host")
                 here = pos
-                user_endpoint_host = buf[here : (pos := pos + n - 1)].decode()
+                user_endpoint_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             user_endpoint_port, n = unpack_HB(buf, pos)
             pos += 3
             if n:
@@ -635,7 +644,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("client_tags.key")
                         here = pos
-                        client_tags_key = buf[here : (pos := pos + n - 1)].decode()
+                        client_tags_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     if 0 < n < 0x80:
                         client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -644,7 +653,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("client_tags.value")
                         here = pos
-                        client_tags_value = buf[here : (pos := pos + n - 1)].decode()
+                        client_tags_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -689,7 +698,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("task_offsets.subtopology_id")
                         here = pos
-                        task_offsets_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                        task_offsets_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     task_offsets_partition, task_offsets_offset, n = unpack_iqB(buf, pos)
                     pos += 13
                     if n:
@@ -734,7 +743,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         if n == 0:
                             raise BadField("task_end_offsets.subtopology_id")
                         here = pos
-                        task_end_offsets_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                        task_end_offsets_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     task_end_offsets_partition, task_end_offsets_offset, n = unpack_iqB(buf, pos)
                     pos += 13
                     if n:
@@ -1139,12 +1148,15 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
         if not n:
             error_message = None
             pos += 7
+        elif n == 1:
+            error_message = ""
+            pos += 7
         elif n < 0x80:
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            error_message = buf[here : (pos := pos + n - 1)].decode() if n else None
+            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1153,7 +1165,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, n = unpack_iiiiB(buf, pos)
         pos += 17
         if n >= 0x80:
@@ -1196,7 +1208,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("status.status_detail")
                         here = pos
-                        status_status_detail = buf[here : (pos := pos + n - 1)].decode()
+                        status_status_detail = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -1225,7 +1237,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("active_tasks.subtopology_id")
                     here = pos
-                    active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                    active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1267,7 +1279,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("standby_tasks.subtopology_id")
                     here = pos
-                    standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                    standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1309,7 +1321,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("warmup_tasks.subtopology_id")
                     here = pos
-                    warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                    warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1351,7 +1363,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     if n == 0:
                         raise BadField("partitions_by_user_endpoint.user_endpoint.host")
                     here = pos
-                    partitions_by_user_endpoint_user_endpoint_host = buf[here : (pos := pos + n - 1)].decode()
+                    partitions_by_user_endpoint_user_endpoint_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 partitions_by_user_endpoint_user_endpoint_port, n = unpack_HB(buf, pos)
                 pos += 3
                 if n:
@@ -1378,7 +1390,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("partitions_by_user_endpoint.active_partitions.topic")
                         here = pos
-                        partitions_by_user_endpoint_active_partitions_topic = buf[here : (pos := pos + n - 1)].decode()
+                        partitions_by_user_endpoint_active_partitions_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -1419,7 +1431,7 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         if n == 0:
                             raise BadField("partitions_by_user_endpoint.standby_partitions.topic")
                         here = pos
-                        partitions_by_user_endpoint_standby_partitions_topic = buf[here : (pos := pos + n - 1)].decode()
+                        partitions_by_user_endpoint_standby_partitions_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

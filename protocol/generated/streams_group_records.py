@@ -82,7 +82,10 @@ def decode_streams_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return StreamsGroupMetadataKey(group_id), pos
@@ -158,7 +161,7 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                                     if n == 0:
                                         raise BadField("last_assignment_configs.key")
                                     here = pos
-                                    last_assignment_configs_key = buf[here : (pos := pos + n - 1)].decode()
+                                    last_assignment_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                                 n = buf[pos]
                                 if 0 < n < 0x80:
                                     last_assignment_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -167,7 +170,7 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                                     if n == 0:
                                         raise BadField("last_assignment_configs.value")
                                     here = pos
-                                    last_assignment_configs_value = buf[here : (pos := pos + n - 1)].decode()
+                                    last_assignment_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                                 n = buf[pos]
                                 pos += 1
                                 if n:
@@ -236,11 +239,17 @@ def decode_streams_group_member_metadata_key_v0(buf: bytes, pos: int, version: i
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return StreamsGroupMemberMetadataKey(group_id, member_id), pos
@@ -272,23 +281,29 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
         if not n:
             instance_id = None
             pos += 1
+        elif n == 1:
+            instance_id = ""
+            pos += 1
         elif n < 0x80:
             instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         rack_id: str | None
         n = buf[pos]
         if not n:
             rack_id = None
+            pos += 1
+        elif n == 1:
+            rack_id = ""
             pos += 1
         elif n < 0x80:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            rack_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -297,7 +312,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             if n == 0:
                 raise BadField("client_id")
             here = pos
-            client_id = buf[here : (pos := pos + n - 1)].decode()
+            client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -306,7 +321,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             if n == 0:
                 raise BadField("client_host")
             here = pos
-            client_host = buf[here : (pos := pos + n - 1)].decode()
+            client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         rebalance_timeout_ms, topology_epoch, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             process_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -315,7 +330,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             if n == 0:
                 raise BadField("process_id")
             here = pos
-            process_id = buf[here : (pos := pos + n - 1)].decode()
+            process_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         (n,) = unpack_b(buf, pos)
         pos += 1
         user_endpoint: Endpoint | None = None
@@ -328,7 +343,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                 if n == 0:
                     raise BadField("user_endpoint.host")
                 here = pos
-                user_endpoint_host = buf[here : (pos := pos + n - 1)].decode()
+                user_endpoint_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             user_endpoint_port, n = unpack_HB(buf, pos)
             pos += 3
             if n:
@@ -369,7 +384,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                     if n == 0:
                         raise BadField("client_tags.key")
                     here = pos
-                    client_tags_key = buf[here : (pos := pos + n - 1)].decode()
+                    client_tags_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -378,7 +393,7 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                     if n == 0:
                         raise BadField("client_tags.value")
                     here = pos
-                    client_tags_value = buf[here : (pos := pos + n - 1)].decode()
+                    client_tags_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -488,7 +503,10 @@ def decode_streams_group_target_assignment_metadata_key_v0(buf: bytes, pos: int,
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return StreamsGroupTargetAssignmentMetadataKey(group_id), pos
@@ -558,11 +576,17 @@ def decode_streams_group_target_assignment_member_key_v0(buf: bytes, pos: int, v
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return StreamsGroupTargetAssignmentMemberKey(group_id, member_id), pos
@@ -611,7 +635,7 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 if n == 0:
                     raise BadField("active_tasks.subtopology_id")
                 here = pos
-                active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -652,7 +676,7 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 if n == 0:
                     raise BadField("standby_tasks.subtopology_id")
                 here = pos
-                standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -693,7 +717,7 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 if n == 0:
                     raise BadField("warmup_tasks.subtopology_id")
                 here = pos
-                warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -803,11 +827,17 @@ def decode_streams_group_current_member_assignment_key_v0(buf: bytes, pos: int, 
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return StreamsGroupCurrentMemberAssignmentKey(group_id, member_id), pos
@@ -856,7 +886,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 if n == 0:
                     raise BadField("active_tasks.subtopology_id")
                 here = pos
-                active_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -923,7 +953,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 if n == 0:
                     raise BadField("standby_tasks.subtopology_id")
                 here = pos
-                standby_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -990,7 +1020,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 if n == 0:
                     raise BadField("warmup_tasks.subtopology_id")
                 here = pos
-                warmup_tasks_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1057,7 +1087,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 if n == 0:
                     raise BadField("active_tasks_pending_revocation.subtopology_id")
                 here = pos
-                active_tasks_pending_revocation_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                active_tasks_pending_revocation_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1124,7 +1154,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 if n == 0:
                     raise BadField("standby_tasks_pending_revocation.subtopology_id")
                 here = pos
-                standby_tasks_pending_revocation_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                standby_tasks_pending_revocation_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1191,7 +1221,7 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 if n == 0:
                     raise BadField("warmup_tasks_pending_revocation.subtopology_id")
                 here = pos
-                warmup_tasks_pending_revocation_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                warmup_tasks_pending_revocation_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1508,7 +1538,10 @@ def decode_streams_group_topology_key_v0(buf: bytes, pos: int, version: int = 0)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return StreamsGroupTopologyKey(group_id), pos
@@ -1554,7 +1587,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 if n == 0:
                     raise BadField("subtopologies.subtopology_id")
                 here = pos
-                subtopologies_subtopology_id = buf[here : (pos := pos + n - 1)].decode()
+                subtopologies_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1577,7 +1610,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if n == 0:
                         raise BadField("subtopologies.source_topics.item")
                     here = pos
-                    subtopologies_source_topics_item = buf[here : (pos := pos + n - 1)].decode()
+                    subtopologies_source_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 subtopologies_source_topics.append(subtopologies_source_topics_item)
             n = buf[pos]
             pos += 1
@@ -1601,7 +1634,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if n == 0:
                         raise BadField("subtopologies.source_topic_regex.item")
                     here = pos
-                    subtopologies_source_topic_regex_item = buf[here : (pos := pos + n - 1)].decode()
+                    subtopologies_source_topic_regex_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 subtopologies_source_topic_regex.append(subtopologies_source_topic_regex_item)
             n = buf[pos]
             pos += 1
@@ -1625,7 +1658,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if n == 0:
                         raise BadField("subtopologies.state_changelog_topics.name")
                     here = pos
-                    subtopologies_state_changelog_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    subtopologies_state_changelog_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 subtopologies_state_changelog_topics_partitions, subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                 pos += 7
                 if n >= 0x80:
@@ -1661,7 +1694,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             if n == 0:
                                 raise BadField("subtopologies.state_changelog_topics.topic_configs.key")
                             here = pos
-                            subtopologies_state_changelog_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
+                            subtopologies_state_changelog_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         n = buf[pos]
                         if 0 < n < 0x80:
                             subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1670,7 +1703,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             if n == 0:
                                 raise BadField("subtopologies.state_changelog_topics.topic_configs.value")
                             here = pos
-                            subtopologies_state_changelog_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
+                            subtopologies_state_changelog_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -1703,7 +1736,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if n == 0:
                         raise BadField("subtopologies.repartition_sink_topics.item")
                     here = pos
-                    subtopologies_repartition_sink_topics_item = buf[here : (pos := pos + n - 1)].decode()
+                    subtopologies_repartition_sink_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 subtopologies_repartition_sink_topics.append(subtopologies_repartition_sink_topics_item)
             n = buf[pos]
             pos += 1
@@ -1727,7 +1760,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     if n == 0:
                         raise BadField("subtopologies.repartition_source_topics.name")
                     here = pos
-                    subtopologies_repartition_source_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    subtopologies_repartition_source_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 subtopologies_repartition_source_topics_partitions, subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                 pos += 7
                 if n >= 0x80:
@@ -1763,7 +1796,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             if n == 0:
                                 raise BadField("subtopologies.repartition_source_topics.topic_configs.key")
                             here = pos
-                            subtopologies_repartition_source_topics_topic_configs_key = buf[here : (pos := pos + n - 1)].decode()
+                            subtopologies_repartition_source_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         n = buf[pos]
                         if 0 < n < 0x80:
                             subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1772,7 +1805,7 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             if n == 0:
                                 raise BadField("subtopologies.repartition_source_topics.topic_configs.value")
                             here = pos
-                            subtopologies_repartition_source_topics_topic_configs_value = buf[here : (pos := pos + n - 1)].decode()
+                            subtopologies_repartition_source_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                         n = buf[pos]
                         pos += 1
                         if n:

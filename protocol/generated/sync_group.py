@@ -45,11 +45,17 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         generation_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         assignments: list[SyncGroupRequestAssignment]
@@ -77,7 +83,10 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("assignments.member_id")
-                assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    assignments_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("assignments.assignment")
@@ -104,18 +113,26 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         generation_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
-        member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        if n < 0x80:
+            member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
+        else:
+            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
         group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
-        if n >= 0:
-            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
-        else:
+        if n < 0:
             group_instance_id = None
             pos += 2
+        elif n < 0x80:
+            group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_i(buf, pos)
         pos += 4
         assignments: list[SyncGroupRequestAssignment]
@@ -143,7 +160,10 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("assignments.member_id")
-                assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    assignments_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("assignments.assignment")
@@ -169,7 +189,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -178,18 +198,21 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         group_instance_id: str | None
         n = buf[pos]
         if not n:
             group_instance_id = None
+            pos += 1
+        elif n == 1:
+            group_instance_id = ""
             pos += 1
         elif n < 0x80:
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -225,7 +248,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
                     if n == 0:
                         raise BadField("assignments.member_id")
                     here = pos
-                    assignments_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    assignments_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     assignments_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -262,7 +285,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -271,40 +294,49 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         group_instance_id: str | None
         n = buf[pos]
         if not n:
             group_instance_id = None
+            pos += 1
+        elif n == 1:
+            group_instance_id = ""
             pos += 1
         elif n < 0x80:
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         protocol_type: str | None
         n = buf[pos]
         if not n:
             protocol_type = None
+            pos += 1
+        elif n == 1:
+            protocol_type = ""
             pos += 1
         elif n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            protocol_type = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         protocol_name: str | None
         n = buf[pos]
         if not n:
             protocol_name = None
+            pos += 1
+        elif n == 1:
+            protocol_name = ""
             pos += 1
         elif n < 0x80:
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            protocol_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -340,7 +372,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                     if n == 0:
                         raise BadField("assignments.member_id")
                     here = pos
-                    assignments_member_id = buf[here : (pos := pos + n - 1)].decode()
+                    assignments_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 if 0 < n < 0x80:
                     assignments_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -629,23 +661,29 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
         if not n:
             protocol_type = None
             pos += 7
+        elif n == 1:
+            protocol_type = ""
+            pos += 7
         elif n < 0x80:
             protocol_type = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
             here = pos
-            protocol_type = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         protocol_name: str | None
         n = buf[pos]
         if not n:
             protocol_name = None
+            pos += 1
+        elif n == 1:
+            protocol_name = ""
             pos += 1
         elif n < 0x80:
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            protocol_name = buf[here : (pos := pos + n - 1)].decode() if n else None
+            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         if 0 < n < 0x80:
             assignment = buf[pos + 1 : (pos := pos + n)]

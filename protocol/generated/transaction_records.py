@@ -42,7 +42,10 @@ def decode_transaction_log_key_v0(buf: bytes, pos: int, version: int = 0) -> tup
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
-        transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         if pos > len(buf):
             raise IndexError
         return TransactionLogKey(transactional_id), pos
@@ -81,7 +84,10 @@ def decode_transaction_log_value_v0(buf: bytes, pos: int, version: int = 0) -> t
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("transaction_partitions.topic")
-                transaction_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                if n < 0x80:
+                    transaction_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+                else:
+                    transaction_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 transaction_partitions_partition_ids: list[int]
@@ -128,7 +134,7 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
                     if n == 0:
                         raise BadField("transaction_partitions.topic")
                     here = pos
-                    transaction_partitions_topic = buf[here : (pos := pos + n - 1)].decode()
+                    transaction_partitions_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -73,11 +73,17 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
-        transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         producer_id, producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         topics: list[TxnOffsetCommitRequestTopic]
@@ -92,7 +98,10 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitRequestPartition]
@@ -125,11 +134,13 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, n = unpack_iqh(buf, pos)
-                    if n >= 0:
-                        topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_committed_metadata = None
                         pos += 14
+                    elif n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
                     topics_partitions.append(TxnOffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
             topics.append(TxnOffsetCommitRequestTopic(topics_name, topics_partitions))
         if pos > len(buf):
@@ -150,11 +161,17 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
-        transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
-        group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        if n < 0x80:
+            group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+        else:
+            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
         producer_id, producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         topics: list[TxnOffsetCommitRequestTopic]
@@ -169,7 +186,10 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitRequestPartition]
@@ -202,11 +222,13 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
                 for _ in range(topics_partitions_count):
                     topics_partitions_committed_metadata: str | None
                     topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, n = unpack_iqih(buf, pos)
-                    if n >= 0:
-                        topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
-                    else:
+                    if n < 0:
                         topics_partitions_committed_metadata = None
                         pos += 18
+                    elif n < 0x80:
+                        topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
+                    else:
+                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 18 : (pos := pos + 18 + n)], "utf-8")
                     topics_partitions.append(TxnOffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
             topics.append(TxnOffsetCommitRequestTopic(topics_name, topics_partitions))
         if pos > len(buf):
@@ -229,7 +251,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             if n == 0:
                 raise BadField("transactional_id")
             here = pos
-            transactional_id = buf[here : (pos := pos + n - 1)].decode()
+            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -238,7 +260,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             if n == 0:
                 raise BadField("group_id")
             here = pos
-            group_id = buf[here : (pos := pos + n - 1)].decode()
+            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         producer_id, producer_epoch, generation_id, n = unpack_qhiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 15 : (pos := pos + 14 + n)].decode()
@@ -247,18 +269,21 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             if n == 0:
                 raise BadField("member_id")
             here = pos
-            member_id = buf[here : (pos := pos + n - 1)].decode()
+            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
         group_instance_id: str | None
         n = buf[pos]
         if not n:
             group_instance_id = None
+            pos += 1
+        elif n == 1:
+            group_instance_id = ""
             pos += 1
         elif n < 0x80:
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
             here = pos
-            group_instance_id = buf[here : (pos := pos + n - 1)].decode() if n else None
+            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -281,7 +306,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -320,12 +345,15 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                     if not n:
                         topics_partitions_committed_metadata = None
                         pos += 17
+                    elif n == 1:
+                        topics_partitions_committed_metadata = ""
+                        pos += 17
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
                         here = pos
-                        topics_partitions_committed_metadata = buf[here : (pos := pos + n - 1)].decode() if n else None
+                        topics_partitions_committed_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -542,7 +570,10 @@ def decode_txn_offset_commit_response_v0(buf: bytes, pos: int, version: int = 0)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("topics.name")
-            topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            if n < 0x80:
+                topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
+            else:
+                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitResponsePartition]
@@ -595,7 +626,7 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
                 if n == 0:
                     raise BadField("topics.name")
                 here = pos
-                topics_name = buf[here : (pos := pos + n - 1)].decode()
+                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -84,7 +84,7 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                     if n == 0:
                         raise BadField("markers.topics.name")
                     here = pos
-                    markers_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    markers_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -158,7 +158,7 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                     if n == 0:
                         raise BadField("markers.topics.name")
                     here = pos
-                    markers_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    markers_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -312,7 +312,7 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                     if n == 0:
                         raise BadField("markers.topics.name")
                     here = pos
-                    markers_topics_name = buf[here : (pos := pos + n - 1)].decode()
+                    markers_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -14,6 +14,7 @@ import pytest
 from protocol.codec import decoder, encode
 from protocol.errors import DecodeError
 from protocol.fields import Item, Message
+from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.schema import fields_of
 from tests.support.oracle import Field, schema
 from tests.support.protocol_values import (
@@ -151,6 +152,20 @@ class Steps:
             sys.setprofile(None)
             sys.settrace(None)
         return self.count
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_long_strings_that_grow_while_they_are_decoded_stay_within_it(version: int) -> None:
+    """One wide character among as many narrow ones as fit: four bytes for each, beside what was decoded before it came."""
+    text = "a" * 32_763 + "\U0001f600"
+    frame = encode(HeartbeatRequest(group_id=text, generation_id=1, member_id=text), version)[:-1]
+
+    prepare_skippers("HeartbeatRequest", version)
+    tracemalloc.start()
+    try:
+        assert 0 < refusal_peak(decoder(HeartbeatRequest, version), frame) <= 4 * len(frame) + 65_536
+    finally:
+        tracemalloc.stop()
 
 
 @each_layout
