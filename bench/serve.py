@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import json
 import os
+import platform
 import shlex
 import statistics
 import sys
@@ -69,7 +70,7 @@ def main() -> None:
     options = _options()
     compiled()
     print(
-        f"{os.cpu_count()} cores, fdatasync {_sync_ms():.2f} ms (median), medians of {options.rounds} rounds of {options.seconds} s"
+        f"{os.cpu_count()} cores, Python {platform.python_version()}, fdatasync {_sync_ms():.2f} ms (median), medians of {options.rounds} rounds of {options.seconds} s"
     )
     rows = []
     with contextlib.ExitStack() as stack:
@@ -104,6 +105,9 @@ def _measure(scenario: str, shape: str, targets: list[Target], options: argparse
     with _idle(first) as (_, port):
         plans[IDLE] = sent_to(first, port)
         runs: dict[str, list[Measured]] = {name: [] for name in plans}
+        for name, entries in plans.items():
+            # A JVM compiles what it has seen run for a while.
+            blast(connections, window, entries, 0, options.warm_up if name.startswith(KAFKA) else 0.5)
         for _ in range(options.rounds):
             for name, entries in plans.items():
                 runs[name].append(blast(connections, window, entries, options.warm, options.seconds))
@@ -151,6 +155,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--seconds", type=float, default=2, metavar="S", help="measured time of a round (default 2)")
+    parser.add_argument(
+        "--warm-up", type=float, default=5, metavar="S", help="load that a Kafka broker gets before each scenario (default 5)"
+    )
     parser.add_argument("--warm", type=float, default=0.5, metavar="S", help="time before it that does not count (default 0.5)")
     parser.add_argument("--only", action="append", choices=list(SCENARIOS), help="may be repeated; default all")
     parser.add_argument(
