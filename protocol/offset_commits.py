@@ -16,6 +16,7 @@ from struct import Struct as Layout
 from typing import Final
 
 from protocol.fields import ZERO_UUID
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
 from protocol.record_batch import NO_HEADERS, VARINTS, varint
 
 VALUE_VERSION: Final = 4
@@ -23,8 +24,9 @@ _KEY: Final = Layout(">hh")
 _NAME: Final = Layout(">h")
 _PARTITION_SIZE: Final = 4
 _VALUE_BEFORE_TAGS: Final = 23
-_EMPTY: Final = b"\1"
-_TIME: Final = Layout(">q")
+_EMPTY: Final = 1
+# Attributes and timestamp delta, then the offset delta.
+_FRONTS: Final = tuple([b"\0\0" + delta for delta in VARINTS])
 
 
 class CommitLayout:
@@ -39,50 +41,53 @@ class CommitLayout:
         self._tags = b"\0" if topic_id == ZERO_UUID else b"\1\0\x10" + topic_id
         value_size = _VALUE_BEFORE_TAGS + len(self._tags)
         self._value_start = varint(value_size) + _NAME.pack(VALUE_VERSION)
-        # The size of a record, and so the place of everything in it, depends on how many bytes its offset delta takes.
-        self._by_width: list[tuple[bytes, Callable[..., bytes]]] = []
+        # All of a record but its size and its headers, by how many bytes its offset delta takes.
+        self._by_width: list[tuple[int, Callable[..., bytes]]] = []
         for width in range(6):
-            size = 2 + width + len(self._prefix) + _PARTITION_SIZE + len(varint(value_size)) + value_size + 1
-            start = varint(size) + b"\0\0"
-            tail = len(_EMPTY) + _TIME.size + len(self._tags) + len(NO_HEADERS)
-            layout = f">{len(start)}s{width}s{len(self._prefix)}si{len(self._value_start)}sqi{tail}s"
-            self._by_width.append((start, Layout(layout).pack))
-        self.record_bytes = Layout(layout).size
+            layout = Layout(f">{2 + width}s{len(self._prefix)}si{len(self._value_start)}sqiBq{len(self._tags)}s")
+            self._by_width.append((layout.size, layout.pack))
+        self.record_bytes = len(varint(layout.size + 1)) + layout.size + 1
         """The most that a record without headers takes."""
 
     def encode(
-        self,
-        delta: int,
-        partitions: Sequence[int],
-        offsets: Sequence[int],
-        epochs: Sequence[int],
-        timestamp_ms: int,
-        headers: bytes = NO_HEADERS,
+        self, delta: int, partitions: Sequence[OffsetCommitRequestPartition], timestamp_ms: int, headers: bytes = NO_HEADERS
     ) -> bytes:
-        """A record for each partition, the first of them at ``delta`` of its batch, and with ``headers``."""
+        """A record for each partition, the first of them at ``delta`` of its batch, and with ``headers``. Their metadata is left out."""
         if not partitions:
             return b""
         end = delta + len(partitions)
-        deltas = VARINTS[delta:end] if end <= len(VARINTS) else [varint(each) for each in range(delta, end)]
-        width = len(deltas[0])
-        if width < len(deltas[-1]):
+        fronts = _FRONTS[delta:end] if end <= len(_FRONTS) else [b"\0\0" + varint(each) for each in range(delta, end)]
+        width = len(fronts[0])
+        if width < len(fronts[-1]):
             # They grow by a byte somewhere in between.
-            cut = next(place for place, each in enumerate(deltas) if len(each) > width)
-            fewer = self.encode(delta, partitions[:cut], offsets[:cut], epochs[:cut], timestamp_ms, headers)
-            return fewer + self.encode(delta + cut, partitions[cut:], offsets[cut:], epochs[cut:], timestamp_ms)
-        start, pack = self._by_width[width]
-        prefix, value_start, tail = self._prefix, self._value_start, self._tail(timestamp_ms)
-        rows = zip(deltas, partitions, offsets, epochs, strict=True)
-        records = [pack(start, each, prefix, one, value_start, offset, epoch, tail) for each, one, offset, epoch in rows]
-        if headers != NO_HEADERS:
-            # Other headers make another size, and nothing else.
-            body = records[0][len(start) - 2 : -len(NO_HEADERS)] + headers
-            size = len(body)
-            records[0] = (VARINTS[size] if size < len(VARINTS) else varint(size)) + body
-        return b"".join(records)
+            cut = next(place for place, each in enumerate(fronts) if len(each) > width)
+            fewer = self.encode(delta, partitions[:cut], timestamp_ms, headers)
+            return fewer + self.encode(delta + cut, partitions[cut:], timestamp_ms)
+        size, pack = self._by_width[width - 2]
+        prefix, value_start, tags = self._prefix, self._value_start, self._tags
+        records = [
+            pack(
+                front,
+                prefix,
+                one.partition_index,
+                value_start,
+                one.committed_offset,
+                one.committed_leader_epoch,
+                _EMPTY,
+                timestamp_ms,
+                tags,
+            )
+            for front, one in zip(fronts, partitions, strict=True)
+        ]
+        first = b"%b%b%b" % (_size(size + len(headers)), records[0], headers)
+        if len(records) == 1:
+            return first
+        between = _size(size + len(NO_HEADERS))
+        return first + between + (NO_HEADERS + between).join(records[1:]) + NO_HEADERS
 
-    def _tail(self, timestamp_ms: int) -> bytes:
-        return b"%b%b%b%b" % (_EMPTY, _TIME.pack(timestamp_ms), self._tags, NO_HEADERS)
+
+def _size(size: int) -> bytes:
+    return VARINTS[size] if size < len(VARINTS) else varint(size)
 
 
 @lru_cache(maxsize=1 << 13)

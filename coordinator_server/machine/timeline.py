@@ -15,7 +15,6 @@ Reads of a container (``d[key]``, ``in``, ``items()``) see the present, possibly
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import repeat
 from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar, overload
 
 K = TypeVar("K")
@@ -125,8 +124,9 @@ class TimelineDict(dict[K, V]):
             before = snapshot.before.get(self)
             if before is None:
                 before = snapshot.before[self] = {}
-            new = [key for key in items if key not in before] if before else items
-            before.update(zip(new, map(self.get, new, repeat(_ABSENT)), strict=False))
+            for key in items:
+                if key not in before:
+                    before[key] = self.get(key, _ABSENT)
         dict.update(self, items)
 
     @overload

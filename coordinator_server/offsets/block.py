@@ -6,25 +6,25 @@ Only offsets without metadata and without an expiry fit; ``offsets.commit`` make
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.offsets.store import OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
 from protocol.offset_commits import VALUE_VERSION, CommitLayout
 from protocol.record_batch import NO_HEADERS, BatchBuilder
 
 
-class TopicCommits(NamedTuple):
-    """What a request commits for one topic, in columns."""
+class TopicCommits(Struct, frozen=True, gc=False):
+    """What a request commits for one topic, as it stands in the request."""
 
     layout: CommitLayout
     topic: str
     topic_id: bytes
-    partitions: list[int]
-    offsets: list[int]
-    leader_epochs: list[int]
+    partitions: list[OffsetCommitRequestPartition]
 
 
 class OffsetCommits(RecordBlock):
@@ -43,21 +43,24 @@ class OffsetCommits(RecordBlock):
 
     def __iter__(self) -> Iterator[CoordinatorRecord]:
         for each in self._topics:
-            for partition, offset, epoch in zip(each.partitions, each.offsets, each.leader_epochs, strict=True):
-                value = OffsetCommitValue(offset, epoch, "", self._now_ms, topic_id=each.topic_id)
-                yield CoordinatorRecord(OffsetCommitKey(self._group_id, each.topic, partition), value, VALUE_VERSION)
+            for one in each.partitions:
+                value = OffsetCommitValue(
+                    one.committed_offset, one.committed_leader_epoch, "", self._now_ms, topic_id=each.topic_id
+                )
+                yield CoordinatorRecord(OffsetCommitKey(self._group_id, each.topic, one.partition_index), value, VALUE_VERSION)
 
     def max_bytes(self) -> int:
-        return sum([each.layout.record_bytes * len(each.partitions) for each in self._topics])
+        most = 0
+        for each in self._topics:
+            most += each.layout.record_bytes * len(each.partitions)
+        return most
 
     def write(self, batch: BatchBuilder, headers: bytes) -> None:
-        for layout, _, _, partitions, offsets, epochs in self._topics:
-            encoded = layout.encode(batch.next_delta, partitions, offsets, epochs, self._now_ms, headers)
-            batch.extend(encoded, len(partitions))
+        for each in self._topics:
+            batch.extend(each.layout.encode(batch.next_delta, each.partitions, self._now_ms, headers), len(each.partitions))
             headers = NO_HEADERS
 
     def replay(self, offset: int) -> None:
         for each in self._topics:
-            rows = each.partitions, each.offsets, each.leader_epochs
-            self._store.replay_many(offset, self._group_id, each.topic, each.topic_id, rows, self._now_ms)
+            self._store.replay_many(offset, self._group_id, each.topic, each.topic_id, each.partitions, self._now_ms)
             offset += len(each.partitions)

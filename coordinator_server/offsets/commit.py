@@ -25,8 +25,6 @@ VALUE_VERSION_WITH_EXPIRY = 1
 NO_RETENTION_TIME = -1
 LAST_TIMESTAMP = 2**63 - 1
 
-# Making a block costs what a few records cost.
-_BLOCK_FROM = 4
 _METADATA = attrgetter("committed_metadata")
 _METADATA_TOO_LARGE = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
 
@@ -35,7 +33,7 @@ def commit_offsets(
     store: OffsetStore, request: OffsetCommitRequest, now_ms: int, metadata_max: int
 ) -> CoordinatorResult[OffsetCommitResponse]:
     """One record for each partition whose metadata is not longer than ``metadata_max`` UTF-16 units."""
-    if request.retention_time_ms == NO_RETENTION_TIME and sum([len(topic.partitions) for topic in request.topics]) >= _BLOCK_FROM:
+    if request.retention_time_ms == NO_RETENTION_TIME:
         result = _commit_block(store, request, now_ms)
         if result is not None:
             return result
@@ -54,11 +52,9 @@ def _commit_block(
         if not partitions or any(map(_METADATA, partitions)):
             return None
         name, topic_id = topic.name, topic.topic_id
-        indexes = [partition.partition_index for partition in partitions]
-        offsets = [partition.committed_offset for partition in partitions]
-        epochs = [partition.committed_leader_epoch for partition in partitions]
-        topics.append(TopicCommits(commit_layout(group_id, name, topic_id), name, topic_id, indexes, offsets, epochs))
-        answers.append(OffsetCommitResponseTopic(name, topic_id, [OffsetCommitResponsePartition(index) for index in indexes]))
+        topics.append(TopicCommits(commit_layout(group_id, name, topic_id), name, topic_id, partitions))
+        accepted = [OffsetCommitResponsePartition(partition.partition_index) for partition in partitions]
+        answers.append(OffsetCommitResponseTopic(name, topic_id, accepted))
     block = OffsetCommits(store, group_id, now_ms, topics)
     return CoordinatorResult(
         OffsetCommitResponse(topics=answers), block, member_id=request.member_id, group_instance_id=request.group_instance_id

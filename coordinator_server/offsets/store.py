@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
 
 from coordinator_server.machine.shard import StateBelow
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
@@ -24,6 +23,7 @@ from protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
 
 __all__ = ["NO_TIMESTAMP", "GroupOffsets", "OffsetAndMetadata", "OffsetStore", "TopicPartition"]
 
@@ -104,19 +104,18 @@ class OffsetStore:
         group_id: str,
         topic: str,
         topic_id: bytes,
-        rows: tuple[Sequence[int], Sequence[int], Sequence[int]],
+        partitions: Sequence[OffsetCommitRequestPartition],
         timestamp_ms: int,
     ) -> None:
-        """Apply OffsetCommit records of one topic, without metadata and expiry; ``rows`` are partitions, offsets and leader epochs."""
-        partitions, committed_offsets, leader_epochs = rows
+        """Apply OffsetCommit records of one topic, without metadata and expiry, made of these partitions of a request."""
         topic = sys.intern(topic)
-        record_offsets = range(record_offset, record_offset + len(partitions))
-        columns = zip(committed_offsets, leader_epochs, record_offsets, strict=True)
-        committed = [
-            OffsetAndMetadata(offset, epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id)
-            for offset, epoch, written_at in columns
-        ]
-        self._of_group(group_id).put_all(dict(zip(zip(repeat(topic), partitions), committed, strict=True)))
+        committed = {
+            (topic, one.partition_index): OffsetAndMetadata(
+                one.committed_offset, one.committed_leader_epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id
+            )
+            for written_at, one in enumerate(partitions, record_offset)
+        }
+        self._of_group(group_id).put_all(committed)
 
     def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """The offset of a position from now on."""

@@ -8,6 +8,7 @@ from functools import partial
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
@@ -16,6 +17,7 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
+    OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
@@ -53,11 +55,14 @@ FETCH_ERRORS = {
 def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply) -> None:
     """Partitions that do not exist are refused here; the rest goes to the group's shard."""
     refused = _refuse_unknown(node, context, request)
-    if not any([topic.partitions for topic in request.topics]):  # noqa: C419 - quicker than a generator
+    for topic in request.topics:
+        if topic.partitions:
+            break
+    else:
         reply.complete(OffsetCommitResponse(topics=refused))
         return
     if not refused:
-        node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, reply)
+        node.groups.write(partition_for(request.group_id, node.partitions), COMMIT, context, request, reply)
         return
 
     def merge(response: OffsetCommitResponse) -> None:
@@ -90,15 +95,24 @@ def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRe
             asked.partitions = []
             continue
         asked.name, asked.topic_id = topic.name, topic.topic_id
-        count, partitions = topic.partitions, asked.partitions
-        known = [partition for partition in partitions if 0 <= partition.partition_index < count]
-        if len(known) < len(partitions):
-            asked.partitions = [partition for partition in partitions if not 0 <= partition.partition_index < count]
-            refused.append(_refused(asked, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-            asked.partitions = known
+        count = topic.partitions
+        for partition in asked.partitions:
+            if not 0 <= partition.partition_index < count:
+                refused.append(_refused(_take_beyond(asked, count), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+                break
     if refused:
         request.topics = [topic for topic in request.topics if topic.partitions]
     return refused
+
+
+def _take_beyond(asked: OffsetCommitRequestTopic, count: int) -> OffsetCommitRequestTopic:
+    """The partitions that a topic of ``count`` has not."""
+    known: list[OffsetCommitRequestPartition] = []
+    beyond: list[OffsetCommitRequestPartition] = []
+    for partition in asked.partitions:
+        (known if 0 <= partition.partition_index < count else beyond).append(partition)
+    asked.partitions = known
+    return OffsetCommitRequestTopic(asked.name, asked.topic_id, beyond)
 
 
 def _refused(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitResponseTopic:

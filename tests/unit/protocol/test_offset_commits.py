@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
 from protocol.offset_commits import VALUE_VERSION, CommitLayout
 from protocol.record_batch import NO_HEADERS, BatchBuilder, encode_headers
 
@@ -26,7 +27,6 @@ def test_bulk_and_single_records_are_the_same_bytes(
     group: str, topic: str, topic_id: bytes, delta: int, rows: list[tuple[int, int, int]], headers: bytes
 ) -> None:
     """Whatever is committed, wherever in the batch it comes."""
-    partitions, offsets, epochs = ([row[column] for row in rows] for column in range(3))
     one_by_one = BatchBuilder(0, NOW_MS)
     one_by_one.next_offset = delta
     of_record = headers
@@ -37,7 +37,7 @@ def test_bulk_and_single_records_are_the_same_bytes(
         of_record = NO_HEADERS
 
     layout = CommitLayout(group, topic, topic_id)
-    encoded = layout.encode(delta, partitions, offsets, epochs, NOW_MS, headers)
+    encoded = layout.encode(delta, [OffsetCommitRequestPartition(*row) for row in rows], NOW_MS, headers)
     in_bulk = BatchBuilder(0, NOW_MS)
     in_bulk.next_offset = delta
     in_bulk.extend(encoded, len(rows))
