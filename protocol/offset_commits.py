@@ -67,7 +67,7 @@ class CommitLayout:
         prefix, value_start, tags = self._prefix, self._value_start, self._tags
         records = [
             pack(
-                front,
+                fronts[place],
                 prefix,
                 one.partition_index,
                 value_start,
@@ -77,9 +77,9 @@ class CommitLayout:
                 timestamp_ms,
                 tags,
             )
-            for front, one in zip(fronts, partitions, strict=True)
+            for place, one in enumerate(partitions)
         ]
-        first = b"%b%b%b" % (_size(size + len(headers)), records[0], headers)
+        first = _size(size + len(headers)) + records[0] + headers
         if len(records) == 1:
             return first
         between = _size(size + len(NO_HEADERS))

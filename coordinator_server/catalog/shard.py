@@ -19,14 +19,14 @@ TOPIC = "__cluster_metadata"
 
 
 class CatalogShard(CoordinatorShard):
-    """All topics of the cluster. Hard state: name → id and id → topic."""
+    """All topics of the cluster. Hard state: topics by name and by id."""
 
     def __init__(
         self, *, config: Config, registry: SnapshotRegistry, timer: CoordinatorTimer, new_topic_id: Callable[[], bytes]
     ) -> None:
         self._config = config
         self._new_topic_id = new_topic_id
-        self._ids: TimelineDict[str, bytes] = TimelineDict(registry)
+        self._by_name: TimelineDict[str, Topic] = TimelineDict(registry)
         self._topics: TimelineDict[bytes, Topic] = TimelineDict(registry)
 
     # Write operations
@@ -36,7 +36,7 @@ class CatalogShard(CoordinatorShard):
     ) -> CoordinatorResult[CreateTopicsResponse]:
         """Make the topics that can be made; the answer tells them apart."""
         config = self._config
-        results, records = plan(request, self._ids.keys(), config.num_partitions, config.node_id, self._new_topic_id)
+        results, records = plan(request, self._by_name.keys(), config.num_partitions, config.node_id, self._new_topic_id)
         if request.validate_only:
             records = []
         return CoordinatorResult(CreateTopicsResponse(topics=results), records)
@@ -53,8 +53,7 @@ class CatalogShard(CoordinatorShard):
 
     def topic(self, committed_offset: int, name: str) -> Topic | None:
         """The topic of this name."""
-        topic_id = self._ids.get_at(name, committed_offset)
-        return None if topic_id is None else self._topics.get_at(topic_id, committed_offset)
+        return self._by_name.get_at(name, committed_offset)
 
     def topic_by_id(self, committed_offset: int, topic_id: bytes) -> Topic | None:
         """The topic of this id."""
@@ -74,14 +73,16 @@ class CatalogShard(CoordinatorShard):
         """Apply one record."""
         match record.key:
             case TopicRecord(name=name, topic_id=topic_id):
-                self._ids[name] = topic_id
-                self._topics[topic_id] = Topic(name, topic_id, 0)
+                self._put(Topic(name, topic_id, 0))
             case PartitionRecord(partition_id=partition, topic_id=topic_id):
                 topic = self._topics[topic_id]
-                self._topics[topic_id] = Topic(topic.name, topic_id, max(topic.partitions, partition + 1))
+                self._put(Topic(topic.name, topic_id, max(topic.partitions, partition + 1)))
             case RemoveTopicRecord(topic_id=topic_id):
                 topic = self._topics.pop(topic_id)
-                del self._ids[topic.name]
+                del self._by_name[topic.name]
+
+    def _put(self, topic: Topic) -> None:
+        self._by_name[topic.name] = self._topics[topic.topic_id] = topic
 
     def plain_records(self) -> None:
         """Too few records for a shortcut."""

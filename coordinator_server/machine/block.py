@@ -9,7 +9,7 @@ from protocol.record_batch import BatchBuilder
 
 
 class RecordBlock:
-    """The records of one operation in one piece, which knows a short way into the log and into the state.
+    """The records of one operation in one piece, one at least, which knows a short way into the log and into the state.
 
     Whoever iterates over it gets the records, one by one; what ``write`` and ``replay`` do must come to the same.
     """
@@ -18,6 +18,9 @@ class RecordBlock:
 
     def __len__(self) -> int:
         raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        return True
 
     def __iter__(self) -> Iterator[CoordinatorRecord]:
         raise NotImplementedError

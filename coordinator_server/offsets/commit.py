@@ -5,8 +5,6 @@ A value is written at version 4. A request that brings a retention time (version
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.offsets.block import OffsetCommits, TopicCommits
 from coordinator_server.offsets.store import NO_TIMESTAMP, OffsetStore
@@ -25,7 +23,6 @@ VALUE_VERSION_WITH_EXPIRY = 1
 NO_RETENTION_TIME = -1
 LAST_TIMESTAMP = 2**63 - 1
 
-_METADATA = attrgetter("committed_metadata")
 _METADATA_TOO_LARGE = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
 
 
@@ -49,12 +46,18 @@ def _commit_block(
     answers: list[OffsetCommitResponseTopic] = []
     for topic in request.topics:
         partitions = topic.partitions
-        if not partitions or any(map(_METADATA, partitions)):
+        accepted: list[OffsetCommitResponsePartition] = []
+        for partition in partitions:
+            if partition.committed_metadata:
+                return None
+            accepted.append(OffsetCommitResponsePartition(partition.partition_index))
+        if not accepted:
             return None
         name, topic_id = topic.name, topic.topic_id
-        topics.append(TopicCommits(commit_layout(group_id, name, topic_id), name, topic_id, partitions))
-        accepted = [OffsetCommitResponsePartition(partition.partition_index) for partition in partitions]
+        topics.append((commit_layout(group_id, name, topic_id), topic))
         answers.append(OffsetCommitResponseTopic(name, topic_id, accepted))
+    if not answers:
+        return None
     block = OffsetCommits(store, group_id, now_ms, topics)
     return CoordinatorResult(
         OffsetCommitResponse(topics=answers), block, member_id=request.member_id, group_instance_id=request.group_instance_id

@@ -10,7 +10,7 @@ is deleted afterwards stays deleted. What a start replays from the log's tail fo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from coordinator_server.machine.shard import StateBelow
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
@@ -23,7 +23,7 @@ from protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from protocol.messages.offset_commit import OffsetCommitRequestPartition
+from protocol.messages.offset_commit import OffsetCommitRequestTopic
 
 __all__ = ["NO_TIMESTAMP", "GroupOffsets", "OffsetAndMetadata", "OffsetStore", "TopicPartition"]
 
@@ -98,22 +98,14 @@ class OffsetStore:
         offsets = self.of_group_at(group_id, LATEST)
         return None if offsets is None else offsets.get(position)
 
-    def replay_many(
-        self,
-        record_offset: int,
-        group_id: str,
-        topic: str,
-        topic_id: bytes,
-        partitions: Sequence[OffsetCommitRequestPartition],
-        timestamp_ms: int,
-    ) -> None:
-        """Apply OffsetCommit records of one topic, without metadata and expiry, made of these partitions of a request."""
-        topic = sys.intern(topic)
+    def replay_many(self, record_offset: int, group_id: str, commits: OffsetCommitRequestTopic, timestamp_ms: int) -> None:
+        """Apply the OffsetCommit records of one topic of a request, without metadata and expiry."""
+        topic, topic_id = sys.intern(commits.name), commits.topic_id
         committed = {
             (topic, one.partition_index): OffsetAndMetadata(
                 one.committed_offset, one.committed_leader_epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id
             )
-            for written_at, one in enumerate(partitions, record_offset)
+            for written_at, one in enumerate(commits.partitions, record_offset)
         }
         self._of_group(group_id).put_all(committed)
 

@@ -95,13 +95,14 @@ class ShardContext(Generic[S]):
     def append(
         self,
         records: Sequence[CoordinatorRecord] | RecordBlock,
-        wall_ms: int,
+        wall_ms: Callable[[], int],
         max_batch_bytes: int,
         headers: bytes = NO_HEADERS,
         replay: Callable[[int, CoordinatorRecord], None] | None = None,
     ) -> None:
         """Replay the records of one operation and put them into the open batch, all into the same one; ``headers`` go to the first.
 
+        ``wall_ms`` is asked when a batch is opened: its records have one time.
         Raises TooLarge, or EncodeError from the codec, with nothing changed. Whatever ``replay`` raises is a bug of the state machine:
         the caller must then ``revert_open_batch``.
         """
@@ -133,7 +134,7 @@ class ShardContext(Generic[S]):
             size += _RECORD_OVERHEAD + len(key or b"") + len(value or b"")
         return encoded, size
 
-    def _batch_with_room(self, size: int, wall_ms: int, max_batch_bytes: int) -> BatchBuilder:
+    def _batch_with_room(self, size: int, wall_ms: Callable[[], int], max_batch_bytes: int) -> BatchBuilder:
         """The open batch, or a new one when that has no room for ``size`` bytes. Raises TooLarge."""
         if size + _BATCH_OVERHEAD > max_batch_bytes:
             raise TooLarge(f"records of {size} bytes, {max_batch_bytes - _BATCH_OVERHEAD} fit into a batch")
@@ -144,11 +145,11 @@ class ShardContext(Generic[S]):
         if batch is None:
             self.registry.snapshot(self.next_offset)
             self._batch_base = self.next_offset
-            batch = self._batch = BatchBuilder(self._batch_base, wall_ms)
+            batch = self._batch = BatchBuilder(self._batch_base, wall_ms())
         return batch
 
     def append_each(
-        self, records: Iterable[CoordinatorRecord], wall_ms: int, max_batch_bytes: int, headers: bytes = NO_HEADERS
+        self, records: Iterable[CoordinatorRecord], wall_ms: Callable[[], int], max_batch_bytes: int, headers: bytes = NO_HEADERS
     ) -> None:
         """Like ``append`` for each record alone: they may fall into several batches. Those before the one that fails stay."""
         for record in records:
@@ -159,7 +160,7 @@ class ShardContext(Generic[S]):
         self,
         producer: Producer,
         records: Sequence[CoordinatorRecord] | RecordBlock,
-        wall_ms: int,
+        wall_ms: Callable[[], int],
         max_batch_bytes: int,
         headers: bytes,
     ) -> None:
@@ -172,7 +173,9 @@ class ShardContext(Generic[S]):
             raise
         self._close_batch()
 
-    def end_transaction(self, producer: Producer, coordinator_epoch: int, result: TransactionResult, wall_ms: int) -> None:
+    def end_transaction(
+        self, producer: Producer, coordinator_epoch: int, result: TransactionResult, wall_ms: Callable[[], int]
+    ) -> None:
         """Replay the end of a transaction and put its marker into a batch of its own. Whatever it raises, nothing has changed."""
         batch = self._open_transactional(wall_ms, producer, TRANSACTIONAL | CONTROL, base_sequence=-1)
         try:
@@ -231,14 +234,16 @@ class ShardContext(Generic[S]):
         """What a request hears from a shard that is not ACTIVE."""
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if self.state is ShardState.LOADING else ErrorCode.NOT_COORDINATOR
 
-    def _open_transactional(self, wall_ms: int, producer: Producer, attributes: int, base_sequence: int) -> BatchBuilder:
+    def _open_transactional(
+        self, wall_ms: Callable[[], int], producer: Producer, attributes: int, base_sequence: int
+    ) -> BatchBuilder:
         """What is open goes before it: the order of the log is that of the operations."""
         self._close_batch()
         self.registry.snapshot(self.next_offset)
         self._batch_base = self.next_offset
         self._batch = BatchBuilder(
             self._batch_base,
-            wall_ms,
+            wall_ms(),
             attributes=attributes,
             producer_id=producer.id,
             producer_epoch=producer.epoch,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from coordinator_server.machine.shard import DEFERRED, Deferred, Reply
+from coordinator_server.machine.shard import DEFERRED, Reply
 from protocol.error_codes import ErrorCode
 
 
@@ -33,14 +33,14 @@ class DeferredEvent:
         """The records are durable: soft state follows, then the response leaves."""
         if self.on_append is not None:
             self.on_append(None)
-        if self.reply is not None and not isinstance(self.response, Deferred):
+        if self.reply is not None and self.response is not DEFERRED:
             self.reply.complete(self.response)
 
     def fail(self, error: ErrorCode) -> None:
         """The records are gone and the state has been reverted. A DEFERRED response stays the business of ``on_append``."""
         if self.on_append is not None:
             self.on_append(error)
-        if self.reply is not None and not isinstance(self.response, Deferred):
+        if self.reply is not None and self.response is not DEFERRED:
             self.reply.fail(error)
 
 
@@ -65,9 +65,15 @@ class DeferredEventQueue:
 
     def take_up_to(self, offset: int) -> list[DeferredEvent]:
         """Remove and return the events whose offset is at most ``offset``."""
+        events = self._events
+        if events and events[-1].offset <= offset:
+            # Nearly always that is all of them.
+            taken = list(events)
+            events.clear()
+            return taken
         taken = []
-        while self._events and self._events[0].offset <= offset:
-            taken.append(self._events.popleft())
+        while events and events[0].offset <= offset:
+            taken.append(events.popleft())
         return taken
 
     def take_after(self, offset: int) -> list[DeferredEvent]:

@@ -156,7 +156,7 @@ class CoordinatorRuntime(Generic[S]):
             reply.fail(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
             return
         try:
-            shard.end_transaction(producer, coordinator_epoch, result, self._services.clock.wall_ms())
+            shard.end_transaction(producer, coordinator_epoch, result, self._services.clock.wall_ms)
         except Exception:
             log.exception("replay-failed", operation="complete-transaction", shard=str(shard.id))
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -225,13 +225,13 @@ class CoordinatorRuntime(Generic[S]):
     ) -> bool:
         try:
             headers = operation_headers(origin, result.member_id, result.group_instance_id, result.reasons)
-            now = self._services.clock.wall_ms()
+            wall_ms = self._services.clock.wall_ms
             if producer is not None:
-                shard.append_in_transaction(producer, result.records, now, self._max_batch_bytes, headers)
+                shard.append_in_transaction(producer, result.records, wall_ms, self._max_batch_bytes, headers)
             elif result.is_atomic:
-                shard.append(result.records, now, self._max_batch_bytes, headers)
+                shard.append(result.records, wall_ms, self._max_batch_bytes, headers)
             else:
-                shard.append_each(result.records, now, self._max_batch_bytes, headers)
+                shard.append_each(result.records, wall_ms, self._max_batch_bytes, headers)
         except TooLarge as refused:
             log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
             settle([event], error_for(refused))

@@ -156,6 +156,7 @@ class Connection(asyncio.Protocol):
         assert not reply.is_answered, f"{reply.api.name} answered twice"
         reply.is_answered = True
         waiting = self._waiting
+        is_due = self._is_in_pass or bool(self._out)
         try:
             if waiting[0] is not reply:
                 reply.frame = bytearray()
@@ -169,7 +170,7 @@ class Connection(asyncio.Protocol):
         waiting.popleft()
         while waiting and waiting[0].frame is not None:
             self._out += waiting.popleft().frame or b""
-        if not self._is_in_pass:
+        if not is_due:
             self._write_later(self)
 
     def write(self) -> None:

@@ -12,7 +12,7 @@ from coordinator_server.offsets.resting import rest, wake
 from coordinator_server.offsets.store import READ_ROWS, OffsetStore
 from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.messages.offset_commit import OffsetCommitRequestPartition
+from protocol.messages.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from tests.support.resting import Below, Records
 
 GROUPS = ("a", "b", "c", "never")
@@ -49,8 +49,8 @@ class Two:
     def write_many(self, group_id: str, partitions: list[int]) -> None:
         self._begin()
         for store in self.stores:
-            committed = [OffsetCommitRequestPartition(each, each) for each in partitions]
-            store.replay_many(self.end, group_id, "t", bytes(16), committed, 5)
+            commits = OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(each, each) for each in partitions])
+            store.replay_many(self.end, group_id, commits, 5)
         self.end += len(partitions)
 
     def durable(self) -> None:
