@@ -30,3 +30,8 @@ def test_the_command_says_which_build_it_is(capsys: pytest.CaptureFixture[str]) 
         main(["--version"])
 
     assert capsys.readouterr().out.strip().endswith(f"({EXPECTED})")
+
+
+def test_what_generated_code_calls_is_compiled_with_it() -> None:
+    """Compiled code reads integers by itself: through the interpreter that is slower than struct."""
+    assert {"protocol/native.py", "protocol/runs.py", "protocol/wire.py", "protocol/generated/layouts.py"} <= set(MODULES)
