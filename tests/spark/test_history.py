@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from coordinator_server.cli import main
 from tests.support.segments import coordinator_log, write_meta, write_segments
+from tests.support.server import ROOT
 
 
-def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path, capsys: Any) -> None:
+def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path) -> None:
     """From the command line; and pandas reads the folders as they are, with the columns that their names say."""
     data = tmp_path / "data"
     data.mkdir()
@@ -19,14 +20,21 @@ def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path, capsys: Any) 
     for number in (0, 7, 13, 14):
         write_segments(data / f"__consumer_offsets-{number}", coordinator_log(number, 60))
 
-    assert main(["history", "--data-dir", str(data), "--out", str(tmp_path / "spark"), "--master", "local[2]"]) == 0
-    assert main(["history", "--data-dir", str(data), "--out", str(tmp_path / "python"), "--engine", "python"]) == 0
+    said = history(data, tmp_path / "spark", "--master", "local[2]") + history(data, tmp_path / "python", "--engine", "python")
 
     spark, python = (_read(tmp_path / engine) for engine in ("spark", "python"))
-    assert capsys.readouterr().out.count(" commits, ") == 2
+    assert said.count(" commits, ") == 2
     assert len(spark) > 1000
     pd.testing.assert_frame_equal(spark, python)
     assert set(spark["shard_group"].astype(int)) == {0, 1}
+
+
+def history(data: Path, out: Path, *options: str) -> str:
+    """A process of its own: there is one Spark session in a process, and other tests have it here."""
+    command = [sys.executable, "-m", "coordinator_server", "history", "--data-dir", str(data), "--out", str(out), *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def _read(out: Path) -> pd.DataFrame:
