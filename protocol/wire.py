@@ -86,6 +86,11 @@ def not_in_version(path: str) -> BadField:
     return BadField(path, "has a value that this version cannot carry")
 
 
+def long_text(buf: bytes, start: int, end: int) -> str:
+    """A string without a copy of its bytes: beside what decoding takes, that would be more than a refused frame may cost."""
+    return str(memoryview(buf)[start:end], "utf-8")
+
+
 def read_uvarint(buf: bytes, pos: int) -> tuple[int, int]:
     """An unsigned varint of at most five bytes, and the position behind it."""
     value = shift = 0

@@ -99,7 +99,7 @@ class DecoderWriter:
         with self._source.block("elif n < 0x80" if nullable else "if n < 0x80"):
             self._source.line(read.format(here, behind))
         with self._source.block("else"):
-            self._source.line(_long(kind, path, here, behind))
+            self._long(kind, path, here)
 
     def _compact_sized(self, kind: Primitive, path: str, size: int, read: str, nullable: bool) -> None:
         """The content behind a run of ``size`` bytes, the last of which is a compact size, or the first byte of it."""
@@ -117,9 +117,21 @@ class DecoderWriter:
             self._source.line(f"n, pos = {reader}(buf, {at})")
             if not nullable:
                 self._refuse_null("n == 0", path)
-            # A name of its own: compiled by mypyc, ``pos`` at the left of the colon is read after the new one at its right is there.
-            self._source.line("here = pos")
-            self._source.line(_long(kind, path, "here", "pos + n - 1") + (" if n else None" if nullable else ""))
+            if nullable:
+                with self._source.block("if n"):
+                    self._source.line("n -= 1")
+                    self._long(kind, path, "pos")
+                with self._source.block("else"):
+                    self._source.line(f"{local(path)} = None")
+            else:
+                self._source.line("n -= 1")
+                self._long(kind, path, "pos")
+
+    def _long(self, kind: Primitive, path: str, here: str) -> None:
+        """Read ``n`` bytes of long content. Steps of their own: mypyc evaluates an assignment inside a slice in its own order, or twice."""
+        self._source.line(f"here = {here}")
+        self._source.line("pos = here + n")
+        self._source.line(f"{local(path)} = " + ("long_text(buf, here, pos)" if kind is Primitive.STRING else "buf[here:pos]"))
 
     def _null(self, path: str, size: int, head: str = "else") -> None:
         with self._source.block(head):
@@ -368,13 +380,6 @@ def _targets(names: tuple[str, ...]) -> str:
 def _content_of(field: FieldSpec) -> str:
     """The value of a string or bytes that a row gives as bytes."""
     return f"{local(field.name)}.decode()" if field.type is Primitive.STRING else local(field.name)
-
-
-def _long(kind: Primitive, path: str, here: str, behind: str) -> str:
-    """Read long content. A string without a copy of its bytes: beside what decoding takes, that would be more than a refusal may cost."""
-    if kind is Primitive.STRING:
-        return f'{local(path)} = str(memoryview(buf)[{here} : (pos := {behind})], "utf-8")'
-    return f"{local(path)} = buf[{here} : (pos := {behind})]"
 
 
 def _without_defaults(struct: type[Message | Item], values: list[str]) -> list[str]:

@@ -21,6 +21,7 @@ _WIRE_NAMES: Final = (
     "decode_failure",
     "encode_failure",
     "not_in_version",
+    "long_text",
     "read_string_size",
     "read_uvarint",
     "skip_tags",

@@ -16,6 +16,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     skip_tags,
     write_string_size,
@@ -39,14 +40,18 @@ def decode_add_offsets_to_txn_request_v0(buf: bytes, pos: int, version: int = 0)
         if n < 0x80:
             transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         producer_id, producer_epoch, n = unpack_qhh(buf, pos)
         if n < 0:
             raise BadField("group_id")
         if n < 0x80:
             group_id = buf[pos + 12 : (pos := pos + 12 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 12 : (pos := pos + 12 + n)], "utf-8")
+            here = pos + 12
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return AddOffsetsToTxnRequest(transactional_id, producer_id, producer_epoch, group_id), pos
@@ -71,8 +76,10 @@ def decode_add_offsets_to_txn_request_v3(buf: bytes, pos: int, version: int = 3)
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("transactional_id")
+            n -= 1
             here = pos
-            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         producer_id, producer_epoch, n = unpack_qhB(buf, pos)
         if 0 < n < 0x80:
             group_id = buf[pos + 11 : (pos := pos + 10 + n)].decode()
@@ -80,8 +87,10 @@ def decode_add_offsets_to_txn_request_v3(buf: bytes, pos: int, version: int = 3)
             n, pos = read_string_size(buf, pos + 10)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n:

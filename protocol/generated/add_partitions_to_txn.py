@@ -26,6 +26,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -61,7 +62,9 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
         if n < 0x80:
             v3_and_below_transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            v3_and_below_transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            v3_and_below_transactional_id = long_text(buf, here, pos)
         v3_and_below_producer_id, v3_and_below_producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         v3_and_below_topics: list[AddPartitionsToTxnTopic]
@@ -79,7 +82,9 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
             if n < 0x80:
                 v3_and_below_topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                v3_and_below_topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                v3_and_below_topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             v3_and_below_topics_partitions: list[int]
@@ -116,8 +121,10 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("v3_and_below_transactional_id")
+            n -= 1
             here = pos
-            v3_and_below_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            v3_and_below_transactional_id = long_text(buf, here, pos)
         v3_and_below_producer_id, v3_and_below_producer_epoch, n = unpack_qhB(buf, pos)
         pos += 11
         if n >= 0x80:
@@ -139,8 +146,10 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("v3_and_below_topics.name")
+                n -= 1
                 here = pos
-                v3_and_below_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                v3_and_below_topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -194,8 +203,10 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transactions.transactional_id")
+                n -= 1
                 here = pos
-                transactions_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                transactions_transactional_id = long_text(buf, here, pos)
             transactions_producer_id, transactions_producer_epoch, transactions_verify_only, n = unpack_qhzB(buf, pos)
             pos += 12
             if n >= 0x80:
@@ -217,8 +228,10 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transactions.topics.name")
+                    n -= 1
                     here = pos
-                    transactions_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    transactions_topics_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -403,7 +416,9 @@ def decode_add_partitions_to_txn_response_v0(buf: bytes, pos: int, version: int 
             if n < 0x80:
                 results_by_topic_v3_and_below_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                results_by_topic_v3_and_below_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                results_by_topic_v3_and_below_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_by_topic_v3_and_below_results_by_partition: list[AddPartitionsToTxnPartitionResult]
@@ -455,8 +470,10 @@ def decode_add_partitions_to_txn_response_v3(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results_by_topic_v3_and_below.name")
+                n -= 1
                 here = pos
-                results_by_topic_v3_and_below_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                results_by_topic_v3_and_below_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -521,8 +538,10 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results_by_transaction.transactional_id")
+                n -= 1
                 here = pos
-                results_by_transaction_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                results_by_transaction_transactional_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -544,8 +563,10 @@ def decode_add_partitions_to_txn_response_v4(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results_by_transaction.topic_results.name")
+                    n -= 1
                     here = pos
-                    results_by_transaction_topic_results_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    results_by_transaction_topic_results_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -23,6 +23,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -97,7 +98,9 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                     if n < 0x80:
                         entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        entries_entity_entity_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        entries_entity_entity_type = long_text(buf, here, pos)
                     entries_entity_entity_name: str | None
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
@@ -106,7 +109,9 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                     elif n < 0x80:
                         entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        entries_entity_entity_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        entries_entity_entity_name = long_text(buf, here, pos)
                     entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
             (n,) = unpack_i(buf, pos)
             pos += 4
@@ -141,7 +146,9 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                     if n < 0x80:
                         entries_ops_key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        entries_ops_key = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        entries_ops_key = long_text(buf, here, pos)
                     entries_ops_value, entries_ops_remove = unpack_dz(buf, pos)
                     pos += 9
                     entries_ops.append(OpData(entries_ops_key, entries_ops_value, entries_ops_remove))
@@ -206,8 +213,10 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("entries.entity.entity_type")
+                        n -= 1
                         here = pos
-                        entries_entity_entity_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        entries_entity_entity_type = long_text(buf, here, pos)
                     entries_entity_entity_name: str | None
                     n = buf[pos]
                     if not n:
@@ -220,8 +229,13 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                         entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        entries_entity_entity_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            entries_entity_entity_name = long_text(buf, here, pos)
+                        else:
+                            entries_entity_entity_name = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -264,8 +278,10 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("entries.ops.key")
+                        n -= 1
                         here = pos
-                        entries_ops_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        entries_ops_key = long_text(buf, here, pos)
                     entries_ops_value, entries_ops_remove, n = unpack_dzB(buf, pos)
                     pos += 10
                     if n:
@@ -406,7 +422,9 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
             elif n < 0x80:
                 entries_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                entries_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                entries_error_message = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             entries_entity: list[EntityData]
@@ -437,7 +455,9 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
                     if n < 0x80:
                         entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        entries_entity_entity_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        entries_entity_entity_type = long_text(buf, here, pos)
                     entries_entity_entity_name: str | None
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
@@ -446,7 +466,9 @@ def decode_alter_client_quotas_response_v0(buf: bytes, pos: int, version: int = 
                     elif n < 0x80:
                         entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        entries_entity_entity_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        entries_entity_entity_name = long_text(buf, here, pos)
                     entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
             entries.append(ResponseEntryData(entries_error_code, entries_error_message, entries_entity))
         if pos > len(buf):
@@ -487,8 +509,13 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                 entries_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                entries_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    entries_error_message = long_text(buf, here, pos)
+                else:
+                    entries_error_message = None
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -523,8 +550,10 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("entries.entity.entity_type")
+                        n -= 1
                         here = pos
-                        entries_entity_entity_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        entries_entity_entity_type = long_text(buf, here, pos)
                     entries_entity_entity_name: str | None
                     n = buf[pos]
                     if not n:
@@ -537,8 +566,13 @@ def decode_alter_client_quotas_response_v1(buf: bytes, pos: int, version: int = 
                         entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        entries_entity_entity_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            entries_entity_entity_name = long_text(buf, here, pos)
+                        else:
+                            entries_entity_entity_name = None
                     n = buf[pos]
                     pos += 1
                     if n:

@@ -24,6 +24,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -54,8 +55,10 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -77,8 +80,10 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic_name")
+                n -= 1
                 here = pos
-                topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_topic_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -172,8 +177,13 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -195,8 +205,10 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.topic_name")
+                n -= 1
                 here = pos
-                responses_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                responses_topic_name = long_text(buf, here, pos)
             responses_topic_id, n = unpack_uB(buf, pos)
             pos += 17
             if n >= 0x80:
@@ -242,8 +254,13 @@ def decode_alter_share_group_offsets_response_v0(buf: bytes, pos: int, version: 
                         responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        here = pos
-                        responses_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            responses_partitions_error_message = long_text(buf, here, pos)
+                        else:
+                            responses_partitions_error_message = None
                     n = buf[pos]
                     pos += 1
                     if n:

@@ -22,6 +22,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -85,8 +86,10 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("deletions.name")
+                    n -= 1
                     here = pos
-                    deletions_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    deletions_name = long_text(buf, here, pos)
                 deletions_mechanism, n = unpack_bB(buf, pos)
                 pos += 2
                 if n:
@@ -126,8 +129,10 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("upsertions.name")
+                    n -= 1
                     here = pos
-                    upsertions_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    upsertions_name = long_text(buf, here, pos)
                 upsertions_mechanism, upsertions_iterations, n = unpack_biB(buf, pos)
                 if 0 < n < 0x80:
                     upsertions_salt = buf[pos + 6 : (pos := pos + 5 + n)]
@@ -135,8 +140,10 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     n, pos = read_uvarint(buf, pos + 5)
                     if n == 0:
                         raise BadField("upsertions.salt")
+                    n -= 1
                     here = pos
-                    upsertions_salt = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    upsertions_salt = buf[here:pos]
                 n = buf[pos]
                 if 0 < n < 0x80:
                     upsertions_salted_password = buf[pos + 1 : (pos := pos + n)]
@@ -144,8 +151,10 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("upsertions.salted_password")
+                    n -= 1
                     here = pos
-                    upsertions_salted_password = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    upsertions_salted_password = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -256,8 +265,10 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.user")
+                    n -= 1
                     here = pos
-                    results_user = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    results_user = long_text(buf, here, pos)
                 results_error_message: str | None
                 results_error_code, n = unpack_hB(buf, pos)
                 if not n:
@@ -270,8 +281,13 @@ def decode_alter_user_scram_credentials_response_v0(buf: bytes, pos: int, versio
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    here = pos
-                    results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        results_error_message = long_text(buf, here, pos)
+                    else:
+                        results_error_message = None
                 n = buf[pos]
                 pos += 1
                 if n:

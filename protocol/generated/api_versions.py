@@ -24,6 +24,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -75,8 +76,10 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_software_name")
+            n -= 1
             here = pos
-            client_software_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            client_software_name = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             client_software_version = buf[pos + 1 : (pos := pos + n)].decode()
@@ -84,8 +87,10 @@ def decode_api_versions_request_v3(buf: bytes, pos: int, version: int = 3) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_software_version")
+            n -= 1
             here = pos
-            client_software_version = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            client_software_version = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n:
@@ -269,8 +274,10 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("supported_features.name")
+                                n -= 1
                                 here = pos
-                                supported_features_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                supported_features_name = long_text(buf, here, pos)
                             supported_features_min_version, supported_features_max_version, n = unpack_hhB(buf, pos)
                             pos += 5
                             if n:
@@ -316,8 +323,10 @@ def decode_api_versions_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("finalized_features.name")
+                                n -= 1
                                 here = pos
-                                finalized_features_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                finalized_features_name = long_text(buf, here, pos)
                             finalized_features_max_version_level, finalized_features_min_version_level, n = unpack_hhB(buf, pos)
                             pos += 5
                             if n:

@@ -16,6 +16,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -43,8 +44,10 @@ def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[Topi
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("name")
+            n -= 1
             here = pos
-            name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            name = long_text(buf, here, pos)
         topic_id, n = unpack_uB(buf, pos)
         pos += 17
         if n:

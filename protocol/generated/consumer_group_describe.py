@@ -23,6 +23,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -71,8 +72,10 @@ def decode_consumer_group_describe_request_v0(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("group_ids.item")
+                n -= 1
                 here = pos
-                group_ids_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                group_ids_item = long_text(buf, here, pos)
             group_ids.append(group_ids_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -143,8 +146,13 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_error_message = long_text(buf, here, pos)
+                else:
+                    groups_error_message = None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -152,8 +160,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -161,8 +171,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
+                n -= 1
                 here = pos
-                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             groups_group_epoch, groups_assignment_epoch, n = unpack_iiB(buf, pos)
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -170,8 +182,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                 n, pos = read_string_size(buf, pos + 8)
                 if n == 0:
                     raise BadField("groups.assignor_name")
+                n -= 1
                 here = pos
-                groups_assignor_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_assignor_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -193,8 +207,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
+                    n -= 1
                     here = pos
-                    groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_member_id = long_text(buf, here, pos)
                 groups_members_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -207,8 +223,13 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     groups_members_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    groups_members_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_instance_id = long_text(buf, here, pos)
+                    else:
+                        groups_members_instance_id = None
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
@@ -221,8 +242,13 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    groups_members_rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_rack_id = long_text(buf, here, pos)
+                    else:
+                        groups_members_rack_id = None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -230,8 +256,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.client_id")
+                    n -= 1
                     here = pos
-                    groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_client_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -239,8 +267,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
+                    n -= 1
                     here = pos
-                    groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_client_host = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -262,8 +292,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
+                        n -= 1
                         here = pos
-                        groups_members_subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_subscribed_topic_names_item = long_text(buf, here, pos)
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 groups_members_subscribed_topic_regex: str | None
                 n = buf[pos]
@@ -277,8 +309,13 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                     groups_members_subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    groups_members_subscribed_topic_regex = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_subscribed_topic_regex = long_text(buf, here, pos)
+                    else:
+                        groups_members_subscribed_topic_regex = None
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -300,8 +337,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
+                        n -= 1
                         here = pos
-                        groups_members_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_assignment_topic_partitions_topic_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -345,8 +384,10 @@ def decode_consumer_group_describe_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.topic_partitions.topic_name")
+                        n -= 1
                         here = pos
-                        groups_members_target_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_target_assignment_topic_partitions_topic_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -419,8 +460,13 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_error_message = long_text(buf, here, pos)
+                else:
+                    groups_error_message = None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -428,8 +474,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -437,8 +485,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
+                n -= 1
                 here = pos
-                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             groups_group_epoch, groups_assignment_epoch, n = unpack_iiB(buf, pos)
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -446,8 +496,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                 n, pos = read_string_size(buf, pos + 8)
                 if n == 0:
                     raise BadField("groups.assignor_name")
+                n -= 1
                 here = pos
-                groups_assignor_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_assignor_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -469,8 +521,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
+                    n -= 1
                     here = pos
-                    groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_member_id = long_text(buf, here, pos)
                 groups_members_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -483,8 +537,13 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     groups_members_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    groups_members_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_instance_id = long_text(buf, here, pos)
+                    else:
+                        groups_members_instance_id = None
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
@@ -497,8 +556,13 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    groups_members_rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_rack_id = long_text(buf, here, pos)
+                    else:
+                        groups_members_rack_id = None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -506,8 +570,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.client_id")
+                    n -= 1
                     here = pos
-                    groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_client_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -515,8 +581,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
+                    n -= 1
                     here = pos
-                    groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_client_host = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -538,8 +606,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
+                        n -= 1
                         here = pos
-                        groups_members_subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_subscribed_topic_names_item = long_text(buf, here, pos)
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 groups_members_subscribed_topic_regex: str | None
                 n = buf[pos]
@@ -553,8 +623,13 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                     groups_members_subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    groups_members_subscribed_topic_regex = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_subscribed_topic_regex = long_text(buf, here, pos)
+                    else:
+                        groups_members_subscribed_topic_regex = None
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -576,8 +651,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
+                        n -= 1
                         here = pos
-                        groups_members_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_assignment_topic_partitions_topic_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -621,8 +698,10 @@ def decode_consumer_group_describe_response_v1(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.topic_partitions.topic_name")
+                        n -= 1
                         here = pos
-                        groups_members_target_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_target_assignment_topic_partitions_topic_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

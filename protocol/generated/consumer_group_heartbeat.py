@@ -22,6 +22,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -53,8 +54,10 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -62,8 +65,10 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         instance_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
         if not n:
@@ -76,8 +81,13 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            here = pos
-            instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                instance_id = long_text(buf, here, pos)
+            else:
+                instance_id = None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -90,8 +100,13 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                rack_id = long_text(buf, here, pos)
+            else:
+                rack_id = None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -114,8 +129,10 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
+                    n -= 1
                     here = pos
-                    subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    subscribed_topic_names_item = long_text(buf, here, pos)
                 subscribed_topic_names.append(subscribed_topic_names_item)
         server_assignor: str | None
         n = buf[pos]
@@ -129,8 +146,13 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
             server_assignor = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            server_assignor = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                server_assignor = long_text(buf, here, pos)
+            else:
+                server_assignor = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -185,8 +207,10 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -194,8 +218,10 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         instance_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
         if not n:
@@ -208,8 +234,13 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            here = pos
-            instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                instance_id = long_text(buf, here, pos)
+            else:
+                instance_id = None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -222,8 +253,13 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                rack_id = long_text(buf, here, pos)
+            else:
+                rack_id = None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -246,8 +282,10 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
+                    n -= 1
                     here = pos
-                    subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    subscribed_topic_names_item = long_text(buf, here, pos)
                 subscribed_topic_names.append(subscribed_topic_names_item)
         subscribed_topic_regex: str | None
         n = buf[pos]
@@ -261,8 +299,13 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            subscribed_topic_regex = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                subscribed_topic_regex = long_text(buf, here, pos)
+            else:
+                subscribed_topic_regex = None
         server_assignor: str | None
         n = buf[pos]
         if not n:
@@ -275,8 +318,13 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
             server_assignor = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            server_assignor = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                server_assignor = long_text(buf, here, pos)
+            else:
+                server_assignor = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -541,8 +589,13 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -555,8 +608,13 @@ def decode_consumer_group_heartbeat_response_v0(buf: bytes, pos: int, version: i
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                member_id = long_text(buf, here, pos)
+            else:
+                member_id = None
         member_epoch, heartbeat_interval_ms, n = unpack_iib(buf, pos)
         pos += 9
         assignment: Assignment | None = None

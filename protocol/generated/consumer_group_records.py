@@ -37,6 +37,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -69,7 +70,9 @@ def decode_consumer_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupMetadataKey(group_id), pos
@@ -142,7 +145,9 @@ def decode_consumer_group_partition_metadata_key_v0(buf: bytes, pos: int, versio
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupPartitionMetadataKey(group_id), pos
@@ -187,8 +192,10 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                 n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("topics.topic_name")
+                n -= 1
                 here = pos
-                topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_topic_name = long_text(buf, here, pos)
             topics_num_partitions, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -224,8 +231,10 @@ def decode_consumer_group_partition_metadata_value_v0(buf: bytes, pos: int, vers
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.partition_metadata.racks.item")
+                        n -= 1
                         here = pos
-                        topics_partition_metadata_racks_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        topics_partition_metadata_racks_item = long_text(buf, here, pos)
                     topics_partition_metadata_racks.append(topics_partition_metadata_racks_item)
                 n = buf[pos]
                 pos += 1
@@ -307,14 +316,18 @@ def decode_consumer_group_member_metadata_key_v0(buf: bytes, pos: int, version: 
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupMemberMetadataKey(group_id, member_id), pos
@@ -353,8 +366,13 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                instance_id = long_text(buf, here, pos)
+            else:
+                instance_id = None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -367,8 +385,13 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                rack_id = long_text(buf, here, pos)
+            else:
+                rack_id = None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -376,8 +399,10 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
+            n -= 1
             here = pos
-            client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            client_id = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -385,8 +410,10 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
+            n -= 1
             here = pos
-            client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            client_host = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -408,8 +435,10 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subscribed_topic_names.item")
+                n -= 1
                 here = pos
-                subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                subscribed_topic_names_item = long_text(buf, here, pos)
             subscribed_topic_names.append(subscribed_topic_names_item)
         subscribed_topic_regex: str | None
         n = buf[pos]
@@ -423,8 +452,13 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             subscribed_topic_regex = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            subscribed_topic_regex = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                subscribed_topic_regex = long_text(buf, here, pos)
+            else:
+                subscribed_topic_regex = None
         server_assignor: str | None
         rebalance_timeout_ms, n = unpack_iB(buf, pos)
         if not n:
@@ -437,8 +471,13 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
             server_assignor = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            here = pos
-            server_assignor = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                server_assignor = long_text(buf, here, pos)
+            else:
+                server_assignor = None
         n = buf[pos]
         pos += 1
         classic_member_metadata: ClassicMemberMetadata | None = ClassicMemberMetadata()
@@ -489,8 +528,10 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                                     n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("classic_member_metadata.supported_protocols.name")
+                                    n -= 1
                                     here = pos
-                                    classic_member_metadata_supported_protocols_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                    pos = here + n
+                                    classic_member_metadata_supported_protocols_name = long_text(buf, here, pos)
                                 n = buf[pos]
                                 if 0 < n < 0x80:
                                     classic_member_metadata_supported_protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -498,8 +539,10 @@ def decode_consumer_group_member_metadata_value_v0(buf: bytes, pos: int, version
                                     n, pos = read_uvarint(buf, pos)
                                     if n == 0:
                                         raise BadField("classic_member_metadata.supported_protocols.metadata")
+                                    n -= 1
                                     here = pos
-                                    classic_member_metadata_supported_protocols_metadata = buf[here : (pos := pos + n - 1)]
+                                    pos = here + n
+                                    classic_member_metadata_supported_protocols_metadata = buf[here:pos]
                                 n = buf[pos]
                                 pos += 1
                                 if n:
@@ -648,7 +691,9 @@ def decode_consumer_group_target_assignment_metadata_key_v0(buf: bytes, pos: int
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupTargetAssignmentMetadataKey(group_id), pos
@@ -721,14 +766,18 @@ def decode_consumer_group_target_assignment_member_key_v0(buf: bytes, pos: int, 
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), pos
@@ -833,14 +882,18 @@ def decode_consumer_group_current_member_assignment_key_v0(buf: bytes, pos: int,
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), pos
@@ -1086,14 +1139,18 @@ def decode_consumer_group_regular_expression_key_v0(buf: bytes, pos: int, versio
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("regular_expression")
         if n < 0x80:
             regular_expression = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            regular_expression = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            regular_expression = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ConsumerGroupRegularExpressionKey(group_id, regular_expression), pos
@@ -1141,8 +1198,10 @@ def decode_consumer_group_regular_expression_value_v0(buf: bytes, pos: int, vers
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.item")
+                n -= 1
                 here = pos
-                topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_item = long_text(buf, here, pos)
             topics.append(topics_item)
         version_, timestamp, n = unpack_qqB(buf, pos)
         pos += 17

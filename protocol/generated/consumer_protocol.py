@@ -9,7 +9,7 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_i, unpack_ih
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, at_version, decode_failure, encode_failure, verify
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, at_version, decode_failure, encode_failure, long_text, verify
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -38,7 +38,9 @@ def decode_consumer_protocol_subscription_v0(buf: bytes, pos: int, version: int 
             if n < 0x80:
                 topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_item = long_text(buf, here, pos)
             topics.append(topics_item)
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
@@ -76,7 +78,9 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
             if n < 0x80:
                 topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_item = long_text(buf, here, pos)
             topics.append(topics_item)
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
@@ -102,7 +106,9 @@ def decode_consumer_protocol_subscription_v1(buf: bytes, pos: int, version: int 
             if n < 0x80:
                 owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                owned_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                owned_partitions_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
@@ -143,7 +149,9 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
             if n < 0x80:
                 topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_item = long_text(buf, here, pos)
             topics.append(topics_item)
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
@@ -169,7 +177,9 @@ def decode_consumer_protocol_subscription_v2(buf: bytes, pos: int, version: int 
             if n < 0x80:
                 owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                owned_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                owned_partitions_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
@@ -210,7 +220,9 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
             if n < 0x80:
                 topics_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_item = long_text(buf, here, pos)
             topics.append(topics_item)
         user_data: bytes | None
         (n,) = unpack_i(buf, pos)
@@ -236,7 +248,9 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
             if n < 0x80:
                 owned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                owned_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                owned_partitions_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             owned_partitions_partitions: list[int]
@@ -256,7 +270,9 @@ def decode_consumer_protocol_subscription_v3(buf: bytes, pos: int, version: int 
         elif n < 0x80:
             rack_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            rack_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            rack_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id, rack_id), pos
@@ -410,7 +426,9 @@ def decode_consumer_protocol_assignment_v0(buf: bytes, pos: int, version: int = 
             if n < 0x80:
                 assigned_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                assigned_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                assigned_partitions_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             assigned_partitions_partitions: list[int]

@@ -29,6 +29,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -90,21 +91,27 @@ def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 if n < 0x80:
                     creations_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                 else:
-                    creations_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                    here = pos + 3
+                    pos = here + n
+                    creations_resource_name = long_text(buf, here, pos)
                 creations_resource_pattern_type, n = unpack_bh(buf, pos)
                 if n < 0:
                     raise BadField("creations.principal")
                 if n < 0x80:
                     creations_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                 else:
-                    creations_principal = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                    here = pos + 3
+                    pos = here + n
+                    creations_principal = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("creations.host")
                 if n < 0x80:
                     creations_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    creations_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    creations_host = long_text(buf, here, pos)
                 creations_operation, creations_permission_type = unpack_bb(buf, pos)
                 pos += 2
                 creations.append(AclCreation(creations_resource_type, creations_resource_name, creations_resource_pattern_type, creations_principal, creations_host, creations_operation, creations_permission_type))
@@ -154,8 +161,10 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("creations.resource_name")
+                    n -= 1
                     here = pos
-                    creations_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    creations_resource_name = long_text(buf, here, pos)
                 creations_resource_pattern_type, n = unpack_bB(buf, pos)
                 if 0 < n < 0x80:
                     creations_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -163,8 +172,10 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("creations.principal")
+                    n -= 1
                     here = pos
-                    creations_principal = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    creations_principal = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     creations_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -172,8 +183,10 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("creations.host")
+                    n -= 1
                     here = pos
-                    creations_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    creations_host = long_text(buf, here, pos)
                 creations_operation, creations_permission_type, n = unpack_bbB(buf, pos)
                 pos += 3
                 if n:
@@ -298,7 +311,9 @@ def decode_create_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 elif n < 0x80:
                     results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
                 else:
-                    results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                    here = pos + 4
+                    pos = here + n
+                    results_error_message = long_text(buf, here, pos)
                 results.append(AclCreationResult(results_error_code, results_error_message))
         if pos > len(buf):
             raise IndexError
@@ -357,8 +372,13 @@ def decode_create_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    here = pos
-                    results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        results_error_message = long_text(buf, here, pos)
+                    else:
+                        results_error_message = None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -23,6 +23,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -66,7 +67,9 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_count, n = unpack_ii(buf, pos)
             pos += 8
             topics_assignments: list[CreatePartitionsAssignment] | None
@@ -127,8 +130,10 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_count, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -287,7 +292,9 @@ def decode_create_partitions_response_v0(buf: bytes, pos: int, version: int = 0)
                 if n < 0x80:
                     results_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    results_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    results_name = long_text(buf, here, pos)
                 results_error_message: str | None
                 results_error_code, n = unpack_hh(buf, pos)
                 if n < 0:
@@ -296,7 +303,9 @@ def decode_create_partitions_response_v0(buf: bytes, pos: int, version: int = 0)
                 elif n < 0x80:
                     results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
                 else:
-                    results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                    here = pos + 4
+                    pos = here + n
+                    results_error_message = long_text(buf, here, pos)
                 results.append(CreatePartitionsTopicResult(results_name, results_error_code, results_error_message))
         if pos > len(buf):
             raise IndexError
@@ -347,8 +356,10 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.name")
+                    n -= 1
                     here = pos
-                    results_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    results_name = long_text(buf, here, pos)
                 results_error_message: str | None
                 results_error_code, n = unpack_hB(buf, pos)
                 if not n:
@@ -361,8 +372,13 @@ def decode_create_partitions_response_v2(buf: bytes, pos: int, version: int = 2)
                     results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    here = pos
-                    results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        results_error_message = long_text(buf, here, pos)
+                    else:
+                        results_error_message = None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -38,6 +38,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -90,7 +91,9 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_num_partitions, topics_replication_factor, n = unpack_ihi(buf, pos)
             pos += 10
             topics_assignments: list[CreatableReplicaAssignment]
@@ -143,7 +146,9 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     if n < 0x80:
                         topics_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        topics_configs_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        topics_configs_name = long_text(buf, here, pos)
                     topics_configs_value: str | None
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
@@ -152,7 +157,9 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     elif n < 0x80:
                         topics_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        topics_configs_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        topics_configs_value = long_text(buf, here, pos)
                     topics_configs.append(CreatableTopicConfig(topics_configs_name, topics_configs_value))
             topics.append(CreatableTopic(topics_name, topics_num_partitions, topics_replication_factor, topics_assignments, topics_configs))
         timeout_ms, validate_only = unpack_iz(buf, pos)
@@ -194,8 +201,10 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -262,8 +271,10 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.configs.name")
+                        n -= 1
                         here = pos
-                        topics_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        topics_configs_name = long_text(buf, here, pos)
                     topics_configs_value: str | None
                     n = buf[pos]
                     if not n:
@@ -276,8 +287,13 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                         topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        topics_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topics_configs_value = long_text(buf, here, pos)
+                        else:
+                            topics_configs_value = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -452,7 +468,9 @@ def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 if n < 0x80:
                     topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
                 topics_error_message: str | None
                 topics_error_code, n = unpack_hh(buf, pos)
                 if n < 0:
@@ -461,7 +479,9 @@ def decode_create_topics_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 elif n < 0x80:
                     topics_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
                 else:
-                    topics_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                    here = pos + 4
+                    pos = here + n
+                    topics_error_message = long_text(buf, here, pos)
                 topics.append(CreatableTopicResult(topics_name, ZERO_UUID, topics_error_code, topics_error_message))
         if pos > len(buf):
             raise IndexError
@@ -502,8 +522,10 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_error_message: str | None
             topics_error_code, n = unpack_hB(buf, pos)
             if not n:
@@ -516,8 +538,13 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                 topics_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                topics_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    topics_error_message = long_text(buf, here, pos)
+                else:
+                    topics_error_message = None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -553,8 +580,10 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("topics.configs.name")
+                            n -= 1
                             here = pos
-                            topics_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            topics_configs_name = long_text(buf, here, pos)
                         topics_configs_value: str | None
                         n = buf[pos]
                         if not n:
@@ -567,8 +596,13 @@ def decode_create_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                             topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
-                            here = pos
-                            topics_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                topics_configs_value = long_text(buf, here, pos)
+                            else:
+                                topics_configs_value = None
                         topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                         pos += 4
                         if n:
@@ -632,8 +666,10 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_error_message: str | None
             topics_topic_id, topics_error_code, n = unpack_uhB(buf, pos)
             if not n:
@@ -646,8 +682,13 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                 topics_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 18)
-                here = pos
-                topics_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    topics_error_message = long_text(buf, here, pos)
+                else:
+                    topics_error_message = None
             topics_num_partitions, topics_replication_factor, n = unpack_ihB(buf, pos)
             pos += 7
             if n >= 0x80:
@@ -683,8 +724,10 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("topics.configs.name")
+                            n -= 1
                             here = pos
-                            topics_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            topics_configs_name = long_text(buf, here, pos)
                         topics_configs_value: str | None
                         n = buf[pos]
                         if not n:
@@ -697,8 +740,13 @@ def decode_create_topics_response_v7(buf: bytes, pos: int, version: int = 7) -> 
                             topics_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
-                            here = pos
-                            topics_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                topics_configs_value = long_text(buf, here, pos)
+                            else:
+                                topics_configs_value = None
                         topics_configs_read_only, topics_configs_config_source, topics_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                         pos += 4
                         if n:

@@ -34,6 +34,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -96,7 +97,9 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 elif n < 0x80:
                     filters_resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                 else:
-                    filters_resource_name_filter = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                    here = pos + 3
+                    pos = here + n
+                    filters_resource_name_filter = long_text(buf, here, pos)
                 filters_principal_filter: str | None
                 filters_pattern_type_filter, n = unpack_bh(buf, pos)
                 if n < 0:
@@ -105,7 +108,9 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 elif n < 0x80:
                     filters_principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                 else:
-                    filters_principal_filter = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                    here = pos + 3
+                    pos = here + n
+                    filters_principal_filter = long_text(buf, here, pos)
                 filters_host_filter: str | None
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -114,7 +119,9 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 elif n < 0x80:
                     filters_host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    filters_host_filter = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    filters_host_filter = long_text(buf, here, pos)
                 filters_operation, filters_permission_type = unpack_bb(buf, pos)
                 pos += 2
                 filters.append(DeleteAclsFilter(filters_resource_type_filter, filters_resource_name_filter, filters_pattern_type_filter, filters_principal_filter, filters_host_filter, filters_operation, filters_permission_type))
@@ -169,8 +176,13 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     filters_resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
-                    here = pos
-                    filters_resource_name_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        filters_resource_name_filter = long_text(buf, here, pos)
+                    else:
+                        filters_resource_name_filter = None
                 filters_principal_filter: str | None
                 filters_pattern_type_filter, n = unpack_bB(buf, pos)
                 if not n:
@@ -183,8 +195,13 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     filters_principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
-                    here = pos
-                    filters_principal_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        filters_principal_filter = long_text(buf, here, pos)
+                    else:
+                        filters_principal_filter = None
                 filters_host_filter: str | None
                 n = buf[pos]
                 if not n:
@@ -197,8 +214,13 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     filters_host_filter = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    filters_host_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        filters_host_filter = long_text(buf, here, pos)
+                    else:
+                        filters_host_filter = None
                 filters_operation, filters_permission_type, n = unpack_bbB(buf, pos)
                 pos += 3
                 if n:
@@ -331,7 +353,9 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             elif n < 0x80:
                 filter_results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                filter_results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                filter_results_error_message = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             filter_results_matching_acls: list[DeleteAclsMatchingAcl]
@@ -364,28 +388,36 @@ def decode_delete_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     elif n < 0x80:
                         filter_results_matching_acls_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
                     else:
-                        filter_results_matching_acls_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                        here = pos + 4
+                        pos = here + n
+                        filter_results_matching_acls_error_message = long_text(buf, here, pos)
                     filter_results_matching_acls_resource_type, n = unpack_bh(buf, pos)
                     if n < 0:
                         raise BadField("filter_results.matching_acls.resource_name")
                     if n < 0x80:
                         filter_results_matching_acls_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                     else:
-                        filter_results_matching_acls_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                        here = pos + 3
+                        pos = here + n
+                        filter_results_matching_acls_resource_name = long_text(buf, here, pos)
                     filter_results_matching_acls_pattern_type, n = unpack_bh(buf, pos)
                     if n < 0:
                         raise BadField("filter_results.matching_acls.principal")
                     if n < 0x80:
                         filter_results_matching_acls_principal = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                     else:
-                        filter_results_matching_acls_principal = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                        here = pos + 3
+                        pos = here + n
+                        filter_results_matching_acls_principal = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("filter_results.matching_acls.host")
                     if n < 0x80:
                         filter_results_matching_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        filter_results_matching_acls_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        filter_results_matching_acls_host = long_text(buf, here, pos)
                     filter_results_matching_acls_operation, filter_results_matching_acls_permission_type = unpack_bb(buf, pos)
                     pos += 2
                     filter_results_matching_acls.append(DeleteAclsMatchingAcl(filter_results_matching_acls_error_code, filter_results_matching_acls_error_message, filter_results_matching_acls_resource_type, filter_results_matching_acls_resource_name, filter_results_matching_acls_pattern_type, filter_results_matching_acls_principal, filter_results_matching_acls_host, filter_results_matching_acls_operation, filter_results_matching_acls_permission_type))
@@ -428,8 +460,13 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 filter_results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                filter_results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    filter_results_error_message = long_text(buf, here, pos)
+                else:
+                    filter_results_error_message = None
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -469,8 +506,13 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         filter_results_matching_acls_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 2)
-                        here = pos
-                        filter_results_matching_acls_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            filter_results_matching_acls_error_message = long_text(buf, here, pos)
+                        else:
+                            filter_results_matching_acls_error_message = None
                     filter_results_matching_acls_resource_type, n = unpack_bB(buf, pos)
                     if 0 < n < 0x80:
                         filter_results_matching_acls_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -478,8 +520,10 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         n, pos = read_string_size(buf, pos + 1)
                         if n == 0:
                             raise BadField("filter_results.matching_acls.resource_name")
+                        n -= 1
                         here = pos
-                        filter_results_matching_acls_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        filter_results_matching_acls_resource_name = long_text(buf, here, pos)
                     filter_results_matching_acls_pattern_type, n = unpack_bB(buf, pos)
                     if 0 < n < 0x80:
                         filter_results_matching_acls_principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -487,8 +531,10 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         n, pos = read_string_size(buf, pos + 1)
                         if n == 0:
                             raise BadField("filter_results.matching_acls.principal")
+                        n -= 1
                         here = pos
-                        filter_results_matching_acls_principal = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        filter_results_matching_acls_principal = long_text(buf, here, pos)
                     n = buf[pos]
                     if 0 < n < 0x80:
                         filter_results_matching_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -496,8 +542,10 @@ def decode_delete_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> tu
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("filter_results.matching_acls.host")
+                        n -= 1
                         here = pos
-                        filter_results_matching_acls_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        filter_results_matching_acls_host = long_text(buf, here, pos)
                     filter_results_matching_acls_operation, filter_results_matching_acls_permission_type, n = unpack_bbB(buf, pos)
                     pos += 3
                     if n:

@@ -17,6 +17,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -58,7 +59,9 @@ def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             if n < 0x80:
                 groups_names_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_names_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_names_item = long_text(buf, here, pos)
             groups_names.append(groups_names_item)
         if pos > len(buf):
             raise IndexError
@@ -96,8 +99,10 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups_names.item")
+                n -= 1
                 here = pos
-                groups_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_names_item = long_text(buf, here, pos)
             groups_names.append(groups_names_item)
         n = buf[pos]
         pos += 1
@@ -186,7 +191,9 @@ def decode_delete_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> 
                 if n < 0x80:
                     results_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    results_group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    results_group_id = long_text(buf, here, pos)
                 (results_error_code,) = unpack_h(buf, pos)
                 pos += 2
                 results.append(DeletableGroupResult(results_group_id, results_error_code))
@@ -242,8 +249,10 @@ def decode_delete_groups_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.group_id")
+                    n -= 1
                     here = pos
-                    results_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    results_group_id = long_text(buf, here, pos)
                 results_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:

@@ -24,6 +24,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -69,7 +70,9 @@ def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> 
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[DeleteRecordsPartition]
@@ -118,8 +121,10 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -232,7 +237,9 @@ def decode_delete_records_response_v0(buf: bytes, pos: int, version: int = 0) ->
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[DeleteRecordsPartitionResult]
@@ -281,8 +288,10 @@ def decode_delete_records_response_v2(buf: bytes, pos: int, version: int = 2) ->
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -18,6 +18,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -67,7 +68,9 @@ def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> t
             if n < 0x80:
                 topic_names_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topic_names_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topic_names_item = long_text(buf, here, pos)
             topic_names.append(topic_names_item)
         (timeout_ms,) = unpack_i(buf, pos)
         pos += 4
@@ -108,8 +111,10 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topic_names.item")
+                n -= 1
                 here = pos
-                topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topic_names_item = long_text(buf, here, pos)
             topic_names.append(topic_names_item)
         timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
@@ -170,8 +175,13 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                     topics_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        topics_name = long_text(buf, here, pos)
+                    else:
+                        topics_name = None
                 topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n:
@@ -305,7 +315,9 @@ def decode_delete_topics_response_v1(buf: bytes, pos: int, version: int = 1) -> 
                 if n < 0x80:
                     responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    responses_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    responses_name = long_text(buf, here, pos)
                 (responses_error_code,) = unpack_h(buf, pos)
                 pos += 2
                 responses.append(DeletableTopicResult(responses_name, ZERO_UUID, responses_error_code))
@@ -364,8 +376,10 @@ def decode_delete_topics_response_v4(buf: bytes, pos: int, version: int = 4) -> 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("responses.name")
+                    n -= 1
                     here = pos
-                    responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    responses_name = long_text(buf, here, pos)
                 responses_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:
@@ -419,8 +433,10 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("responses.name")
+                    n -= 1
                     here = pos
-                    responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    responses_name = long_text(buf, here, pos)
                 responses_error_message: str | None
                 responses_error_code, n = unpack_hB(buf, pos)
                 if not n:
@@ -433,8 +449,13 @@ def decode_delete_topics_response_v5(buf: bytes, pos: int, version: int = 5) -> 
                     responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    here = pos
-                    responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_error_message = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -493,8 +514,13 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                     responses_name = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_name = long_text(buf, here, pos)
+                    else:
+                        responses_name = None
                 responses_error_message: str | None
                 responses_topic_id, responses_error_code, n = unpack_uhB(buf, pos)
                 if not n:
@@ -507,8 +533,13 @@ def decode_delete_topics_response_v6(buf: bytes, pos: int, version: int = 6) -> 
                     responses_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 18)
-                    here = pos
-                    responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_error_message = None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -27,6 +27,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -62,7 +63,9 @@ def decode_describe_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> t
         elif n < 0x80:
             resource_name_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
         else:
-            resource_name_filter = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+            here = pos + 3
+            pos = here + n
+            resource_name_filter = long_text(buf, here, pos)
         principal_filter: str | None
         pattern_type_filter, n = unpack_bh(buf, pos)
         if n < 0:
@@ -71,7 +74,9 @@ def decode_describe_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> t
         elif n < 0x80:
             principal_filter = buf[pos + 3 : (pos := pos + 3 + n)].decode()
         else:
-            principal_filter = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+            here = pos + 3
+            pos = here + n
+            principal_filter = long_text(buf, here, pos)
         host_filter: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -80,7 +85,9 @@ def decode_describe_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> t
         elif n < 0x80:
             host_filter = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            host_filter = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            host_filter = long_text(buf, here, pos)
         operation, permission_type = unpack_bb(buf, pos)
         pos += 2
         return DescribeAclsRequest(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type), pos
@@ -104,8 +111,13 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             resource_name_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 1)
-            here = pos
-            resource_name_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                resource_name_filter = long_text(buf, here, pos)
+            else:
+                resource_name_filter = None
         principal_filter: str | None
         pattern_type_filter, n = unpack_bB(buf, pos)
         if not n:
@@ -118,8 +130,13 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             principal_filter = buf[pos + 2 : (pos := pos + 1 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 1)
-            here = pos
-            principal_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                principal_filter = long_text(buf, here, pos)
+            else:
+                principal_filter = None
         host_filter: str | None
         n = buf[pos]
         if not n:
@@ -132,8 +149,13 @@ def decode_describe_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             host_filter = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            host_filter = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                host_filter = long_text(buf, here, pos)
+            else:
+                host_filter = None
         operation, permission_type, n = unpack_bbB(buf, pos)
         pos += 3
         if n:
@@ -239,7 +261,9 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
         elif n < 0x80:
             error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
         else:
-            error_message = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
+            here = pos + 8
+            pos = here + n
+            error_message = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[DescribeAclsResource]
@@ -257,7 +281,9 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
             if n < 0x80:
                 resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
             else:
-                resources_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                here = pos + 3
+                pos = here + n
+                resources_resource_name = long_text(buf, here, pos)
             resources_pattern_type, n = unpack_bi(buf, pos)
             pos += 5
             resources_acls: list[AclDescription]
@@ -288,14 +314,18 @@ def decode_describe_acls_response_v1(buf: bytes, pos: int, version: int = 1) -> 
                     if n < 0x80:
                         resources_acls_principal = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        resources_acls_principal = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        resources_acls_principal = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("resources.acls.host")
                     if n < 0x80:
                         resources_acls_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        resources_acls_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        resources_acls_host = long_text(buf, here, pos)
                     resources_acls_operation, resources_acls_permission_type = unpack_bb(buf, pos)
                     pos += 2
                     resources_acls.append(AclDescription(resources_acls_principal, resources_acls_host, resources_acls_operation, resources_acls_permission_type))
@@ -324,8 +354,13 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -347,8 +382,10 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
+                n -= 1
                 here = pos
-                resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                resources_resource_name = long_text(buf, here, pos)
             resources_pattern_type, n = unpack_bB(buf, pos)
             pos += 2
             if n >= 0x80:
@@ -383,8 +420,10 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.acls.principal")
+                        n -= 1
                         here = pos
-                        resources_acls_principal = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        resources_acls_principal = long_text(buf, here, pos)
                     n = buf[pos]
                     if 0 < n < 0x80:
                         resources_acls_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -392,8 +431,10 @@ def decode_describe_acls_response_v2(buf: bytes, pos: int, version: int = 2) -> 
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.acls.host")
+                        n -= 1
                         here = pos
-                        resources_acls_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        resources_acls_host = long_text(buf, here, pos)
                     resources_acls_operation, resources_acls_permission_type, n = unpack_bbB(buf, pos)
                     pos += 3
                     if n:

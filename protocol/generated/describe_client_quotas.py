@@ -23,6 +23,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -90,7 +91,9 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
                 if n < 0x80:
                     components_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    components_entity_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    components_entity_type = long_text(buf, here, pos)
                 components_match: str | None
                 components_match_type, n = unpack_bh(buf, pos)
                 if n < 0:
@@ -99,7 +102,9 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
                 elif n < 0x80:
                     components_match = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                 else:
-                    components_match = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                    here = pos + 3
+                    pos = here + n
+                    components_match = long_text(buf, here, pos)
                 components.append(ComponentData(components_entity_type, components_match_type, components_match))
         (strict,) = unpack_z(buf, pos)
         pos += 1
@@ -147,8 +152,10 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("components.entity_type")
+                    n -= 1
                     here = pos
-                    components_entity_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    components_entity_type = long_text(buf, here, pos)
                 components_match: str | None
                 components_match_type, n = unpack_bB(buf, pos)
                 if not n:
@@ -161,8 +168,13 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
                     components_match = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
-                    here = pos
-                    components_match = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        components_match = long_text(buf, here, pos)
+                    else:
+                        components_match = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -249,7 +261,9 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
         elif n < 0x80:
             error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
         else:
-            error_message = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
+            here = pos + 8
+            pos = here + n
+            error_message = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         entries: list[EntryData] | None
@@ -292,7 +306,9 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                         if n < 0x80:
                             entries_entity_entity_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                         else:
-                            entries_entity_entity_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                            here = pos + 2
+                            pos = here + n
+                            entries_entity_entity_type = long_text(buf, here, pos)
                         entries_entity_entity_name: str | None
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
@@ -301,7 +317,9 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                         elif n < 0x80:
                             entries_entity_entity_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                         else:
-                            entries_entity_entity_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                            here = pos + 2
+                            pos = here + n
+                            entries_entity_entity_name = long_text(buf, here, pos)
                         entries_entity.append(EntityData(entries_entity_entity_type, entries_entity_entity_name))
                 (n,) = unpack_i(buf, pos)
                 pos += 4
@@ -336,7 +354,9 @@ def decode_describe_client_quotas_response_v0(buf: bytes, pos: int, version: int
                         if n < 0x80:
                             entries_values_key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                         else:
-                            entries_values_key = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                            here = pos + 2
+                            pos = here + n
+                            entries_values_key = long_text(buf, here, pos)
                         (entries_values_value,) = unpack_d(buf, pos)
                         pos += 8
                         entries_values.append(ValueData(entries_values_key, entries_values_value))
@@ -365,8 +385,13 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -416,8 +441,10 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("entries.entity.entity_type")
+                            n -= 1
                             here = pos
-                            entries_entity_entity_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            entries_entity_entity_type = long_text(buf, here, pos)
                         entries_entity_entity_name: str | None
                         n = buf[pos]
                         if not n:
@@ -430,8 +457,13 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                             entries_entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
-                            here = pos
-                            entries_entity_entity_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                entries_entity_entity_name = long_text(buf, here, pos)
+                            else:
+                                entries_entity_entity_name = None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -474,8 +506,10 @@ def decode_describe_client_quotas_response_v1(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("entries.values.key")
+                            n -= 1
                             here = pos
-                            entries_values_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            entries_values_key = long_text(buf, here, pos)
                         entries_values_value, n = unpack_dB(buf, pos)
                         pos += 9
                         if n:

@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -128,8 +129,13 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         n = buf[pos]
         if 0 < n < 0x80:
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -137,8 +143,10 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("cluster_id")
+            n -= 1
             here = pos
-            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            cluster_id = long_text(buf, here, pos)
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -173,8 +181,10 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
+                    n -= 1
                     here = pos
-                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -187,8 +197,13 @@ def decode_describe_cluster_response_v0(buf: bytes, pos: int, version: int = 0) 
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        brokers_rack = long_text(buf, here, pos)
+                    else:
+                        brokers_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -220,8 +235,13 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         endpoint_type, n = unpack_bB(buf, pos)
         if 0 < n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -229,8 +249,10 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
             n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("cluster_id")
+            n -= 1
             here = pos
-            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            cluster_id = long_text(buf, here, pos)
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -265,8 +287,10 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
+                    n -= 1
                     here = pos
-                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -279,8 +303,13 @@ def decode_describe_cluster_response_v1(buf: bytes, pos: int, version: int = 1) 
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        brokers_rack = long_text(buf, here, pos)
+                    else:
+                        brokers_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -312,8 +341,13 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         endpoint_type, n = unpack_bB(buf, pos)
         if 0 < n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -321,8 +355,10 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
             n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("cluster_id")
+            n -= 1
             here = pos
-            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            cluster_id = long_text(buf, here, pos)
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -357,8 +393,10 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
+                    n -= 1
                     here = pos
-                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -371,8 +409,13 @@ def decode_describe_cluster_response_v2(buf: bytes, pos: int, version: int = 2) 
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        brokers_rack = long_text(buf, here, pos)
+                    else:
+                        brokers_rack = None
                 brokers_is_fenced, n = unpack_zB(buf, pos)
                 pos += 2
                 if n:

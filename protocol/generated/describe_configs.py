@@ -40,6 +40,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -90,7 +91,9 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
             if n < 0x80:
                 resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
             else:
-                resources_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                here = pos + 3
+                pos = here + n
+                resources_resource_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             resources_configuration_keys: list[str] | None
@@ -109,7 +112,9 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
                     if n < 0x80:
                         resources_configuration_keys_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        resources_configuration_keys_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        resources_configuration_keys_item = long_text(buf, here, pos)
                     resources_configuration_keys.append(resources_configuration_keys_item)
             resources.append(DescribeConfigsResource(resources_resource_type, resources_resource_name, resources_configuration_keys))
         (include_synonyms,) = unpack_z(buf, pos)
@@ -144,7 +149,9 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
             if n < 0x80:
                 resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
             else:
-                resources_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                here = pos + 3
+                pos = here + n
+                resources_resource_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             resources_configuration_keys: list[str] | None
@@ -163,7 +170,9 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
                     if n < 0x80:
                         resources_configuration_keys_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        resources_configuration_keys_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        resources_configuration_keys_item = long_text(buf, here, pos)
                     resources_configuration_keys.append(resources_configuration_keys_item)
             resources.append(DescribeConfigsResource(resources_resource_type, resources_resource_name, resources_configuration_keys))
         include_synonyms, include_documentation = unpack_zz(buf, pos)
@@ -199,8 +208,10 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
+                n -= 1
                 here = pos
-                resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                resources_resource_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -223,8 +234,10 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.configuration_keys.item")
+                        n -= 1
                         here = pos
-                        resources_configuration_keys_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        resources_configuration_keys_item = long_text(buf, here, pos)
                     resources_configuration_keys.append(resources_configuration_keys_item)
             n = buf[pos]
             pos += 1
@@ -359,14 +372,18 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
             elif n < 0x80:
                 results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                results_error_message = long_text(buf, here, pos)
             results_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("results.resource_name")
             if n < 0x80:
                 results_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
             else:
-                results_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                here = pos + 3
+                pos = here + n
+                results_resource_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_configs: list[DescribeConfigsResourceResult]
@@ -384,7 +401,9 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                 if n < 0x80:
                     results_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    results_configs_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    results_configs_name = long_text(buf, here, pos)
                 results_configs_value: str | None
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -393,7 +412,9 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                 elif n < 0x80:
                     results_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    results_configs_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    results_configs_value = long_text(buf, here, pos)
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzi(buf, pos)
                 pos += 7
                 results_configs_synonyms: list[DescribeConfigsSynonym]
@@ -424,7 +445,9 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                         if n < 0x80:
                             results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                         else:
-                            results_configs_synonyms_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                            here = pos + 2
+                            pos = here + n
+                            results_configs_synonyms_name = long_text(buf, here, pos)
                         results_configs_synonyms_value: str | None
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
@@ -433,7 +456,9 @@ def decode_describe_configs_response_v1(buf: bytes, pos: int, version: int = 1) 
                         elif n < 0x80:
                             results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                         else:
-                            results_configs_synonyms_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                            here = pos + 2
+                            pos = here + n
+                            results_configs_synonyms_value = long_text(buf, here, pos)
                         (results_configs_synonyms_source,) = unpack_b(buf, pos)
                         pos += 1
                         results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
@@ -473,14 +498,18 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
             elif n < 0x80:
                 results_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                results_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                results_error_message = long_text(buf, here, pos)
             results_resource_type, n = unpack_bh(buf, pos)
             if n < 0:
                 raise BadField("results.resource_name")
             if n < 0x80:
                 results_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
             else:
-                results_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                here = pos + 3
+                pos = here + n
+                results_resource_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             results_configs: list[DescribeConfigsResourceResult]
@@ -498,7 +527,9 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                 if n < 0x80:
                     results_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    results_configs_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    results_configs_name = long_text(buf, here, pos)
                 results_configs_value: str | None
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -507,7 +538,9 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                 elif n < 0x80:
                     results_configs_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    results_configs_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    results_configs_value = long_text(buf, here, pos)
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzi(buf, pos)
                 pos += 7
                 results_configs_synonyms: list[DescribeConfigsSynonym]
@@ -538,7 +571,9 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                         if n < 0x80:
                             results_configs_synonyms_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                         else:
-                            results_configs_synonyms_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                            here = pos + 2
+                            pos = here + n
+                            results_configs_synonyms_name = long_text(buf, here, pos)
                         results_configs_synonyms_value: str | None
                         (n,) = unpack_h(buf, pos)
                         if n < 0:
@@ -547,7 +582,9 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                         elif n < 0x80:
                             results_configs_synonyms_value = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                         else:
-                            results_configs_synonyms_value = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                            here = pos + 2
+                            pos = here + n
+                            results_configs_synonyms_value = long_text(buf, here, pos)
                         (results_configs_synonyms_source,) = unpack_b(buf, pos)
                         pos += 1
                         results_configs_synonyms.append(DescribeConfigsSynonym(results_configs_synonyms_name, results_configs_synonyms_value, results_configs_synonyms_source))
@@ -559,7 +596,9 @@ def decode_describe_configs_response_v3(buf: bytes, pos: int, version: int = 3) 
                 elif n < 0x80:
                     results_configs_documentation = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                 else:
-                    results_configs_documentation = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                    here = pos + 3
+                    pos = here + n
+                    results_configs_documentation = long_text(buf, here, pos)
                 results_configs.append(DescribeConfigsResourceResult(results_configs_name, results_configs_value, results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, results_configs_synonyms, results_configs_config_type, results_configs_documentation))
             results.append(DescribeConfigsResult(results_error_code, results_error_message, results_resource_type, results_resource_name, results_configs))
         if pos > len(buf):
@@ -600,8 +639,13 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    results_error_message = long_text(buf, here, pos)
+                else:
+                    results_error_message = None
             results_resource_type, n = unpack_bB(buf, pos)
             if 0 < n < 0x80:
                 results_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -609,8 +653,10 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("results.resource_name")
+                n -= 1
                 here = pos
-                results_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                results_resource_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -632,8 +678,10 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("results.configs.name")
+                    n -= 1
                     here = pos
-                    results_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    results_configs_name = long_text(buf, here, pos)
                 results_configs_value: str | None
                 n = buf[pos]
                 if not n:
@@ -646,8 +694,13 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     results_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    results_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        results_configs_value = long_text(buf, here, pos)
+                    else:
+                        results_configs_value = None
                 results_configs_read_only, results_configs_config_source, results_configs_is_sensitive, n = unpack_zbzB(buf, pos)
                 pos += 4
                 if n >= 0x80:
@@ -682,8 +735,10 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("results.configs.synonyms.name")
+                            n -= 1
                             here = pos
-                            results_configs_synonyms_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            results_configs_synonyms_name = long_text(buf, here, pos)
                         results_configs_synonyms_value: str | None
                         n = buf[pos]
                         if not n:
@@ -696,8 +751,13 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                             results_configs_synonyms_value = buf[pos + 1 : (pos := pos + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos)
-                            here = pos
-                            results_configs_synonyms_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                results_configs_synonyms_value = long_text(buf, here, pos)
+                            else:
+                                results_configs_synonyms_value = None
                         results_configs_synonyms_source, n = unpack_bB(buf, pos)
                         pos += 2
                         if n:
@@ -715,8 +775,13 @@ def decode_describe_configs_response_v4(buf: bytes, pos: int, version: int = 4) 
                     results_configs_documentation = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 1)
-                    here = pos
-                    results_configs_documentation = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        results_configs_documentation = long_text(buf, here, pos)
+                    else:
+                        results_configs_documentation = None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -18,6 +18,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -62,7 +63,9 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) ->
             if n < 0x80:
                 groups_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_item = long_text(buf, here, pos)
             groups.append(groups_item)
         if pos > len(buf):
             raise IndexError
@@ -99,7 +102,9 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) ->
             if n < 0x80:
                 groups_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_item = long_text(buf, here, pos)
             groups.append(groups_item)
         (include_authorized_operations,) = unpack_z(buf, pos)
         pos += 1
@@ -137,8 +142,10 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.item")
+                n -= 1
                 here = pos
-                groups_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_item = long_text(buf, here, pos)
             groups.append(groups_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -240,28 +247,36 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
             if n < 0x80:
                 groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                groups_group_id = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_state")
             if n < 0x80:
                 groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_group_state = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_type")
             if n < 0x80:
                 groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_protocol_type = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_data")
             if n < 0x80:
                 groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_protocol_data = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_protocol_data = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
@@ -292,21 +307,27 @@ def decode_describe_groups_response_v0(buf: bytes, pos: int, version: int = 0) -
                     if n < 0x80:
                         groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_member_id = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_id")
                     if n < 0x80:
                         groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_client_id = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_host")
                     if n < 0x80:
                         groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_client_host = long_text(buf, here, pos)
                     (n,) = unpack_i(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_metadata")
@@ -346,28 +367,36 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
             if n < 0x80:
                 groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                groups_group_id = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_state")
             if n < 0x80:
                 groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_group_state = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_type")
             if n < 0x80:
                 groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_protocol_type = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_data")
             if n < 0x80:
                 groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_protocol_data = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_protocol_data = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
@@ -398,21 +427,27 @@ def decode_describe_groups_response_v1(buf: bytes, pos: int, version: int = 1) -
                     if n < 0x80:
                         groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_member_id = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_id")
                     if n < 0x80:
                         groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_client_id = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_host")
                     if n < 0x80:
                         groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_client_host = long_text(buf, here, pos)
                     (n,) = unpack_i(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_metadata")
@@ -455,28 +490,36 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
             if n < 0x80:
                 groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                groups_group_id = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_state")
             if n < 0x80:
                 groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_group_state = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_type")
             if n < 0x80:
                 groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_protocol_type = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_data")
             if n < 0x80:
                 groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_protocol_data = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_protocol_data = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
@@ -507,21 +550,27 @@ def decode_describe_groups_response_v3(buf: bytes, pos: int, version: int = 3) -
                     if n < 0x80:
                         groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_member_id = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_id")
                     if n < 0x80:
                         groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_client_id = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_host")
                     if n < 0x80:
                         groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_client_host = long_text(buf, here, pos)
                     (n,) = unpack_i(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_metadata")
@@ -563,28 +612,36 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
             if n < 0x80:
                 groups_group_id = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                groups_group_id = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.group_state")
             if n < 0x80:
                 groups_group_state = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_group_state = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_type")
             if n < 0x80:
                 groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_protocol_type = long_text(buf, here, pos)
             (n,) = unpack_h(buf, pos)
             if n < 0:
                 raise BadField("groups.protocol_data")
             if n < 0x80:
                 groups_protocol_data = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                groups_protocol_data = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                groups_protocol_data = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             groups_members: list[DescribedGroupMember]
@@ -615,7 +672,9 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
                     if n < 0x80:
                         groups_members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_member_id = long_text(buf, here, pos)
                     groups_members_group_instance_id: str | None
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
@@ -624,21 +683,27 @@ def decode_describe_groups_response_v4(buf: bytes, pos: int, version: int = 4) -
                     elif n < 0x80:
                         groups_members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_group_instance_id = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_id")
                     if n < 0x80:
                         groups_members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_client_id = long_text(buf, here, pos)
                     (n,) = unpack_h(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.client_host")
                     if n < 0x80:
                         groups_members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        groups_members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        groups_members_client_host = long_text(buf, here, pos)
                     (n,) = unpack_i(buf, pos)
                     if n < 0:
                         raise BadField("groups.members.member_metadata")
@@ -684,8 +749,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -693,8 +760,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
+                n -= 1
                 here = pos
-                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -702,8 +771,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
+                n -= 1
                 here = pos
-                groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_protocol_type = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
@@ -711,8 +782,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_data")
+                n -= 1
                 here = pos
-                groups_protocol_data = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_protocol_data = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -747,8 +820,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_id")
+                        n -= 1
                         here = pos
-                        groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_member_id = long_text(buf, here, pos)
                     groups_members_group_instance_id: str | None
                     n = buf[pos]
                     if not n:
@@ -761,8 +836,13 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        groups_members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            groups_members_group_instance_id = long_text(buf, here, pos)
+                        else:
+                            groups_members_group_instance_id = None
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -770,8 +850,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_id")
+                        n -= 1
                         here = pos
-                        groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_client_id = long_text(buf, here, pos)
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -779,8 +861,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_host")
+                        n -= 1
                         here = pos
-                        groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_client_host = long_text(buf, here, pos)
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -788,8 +872,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_uvarint(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_metadata")
+                        n -= 1
                         here = pos
-                        groups_members_member_metadata = buf[here : (pos := pos + n - 1)]
+                        pos = here + n
+                        groups_members_member_metadata = buf[here:pos]
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -797,8 +883,10 @@ def decode_describe_groups_response_v5(buf: bytes, pos: int, version: int = 5) -
                         n, pos = read_uvarint(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_assignment")
+                        n -= 1
                         here = pos
-                        groups_members_member_assignment = buf[here : (pos := pos + n - 1)]
+                        pos = here + n
+                        groups_members_member_assignment = buf[here:pos]
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -849,8 +937,13 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_error_message = long_text(buf, here, pos)
+                else:
+                    groups_error_message = None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -858,8 +951,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -867,8 +962,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
+                n -= 1
                 here = pos
-                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -876,8 +973,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_type")
+                n -= 1
                 here = pos
-                groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_protocol_type = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_protocol_data = buf[pos + 1 : (pos := pos + n)].decode()
@@ -885,8 +984,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.protocol_data")
+                n -= 1
                 here = pos
-                groups_protocol_data = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_protocol_data = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -921,8 +1022,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_id")
+                        n -= 1
                         here = pos
-                        groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_member_id = long_text(buf, here, pos)
                     groups_members_group_instance_id: str | None
                     n = buf[pos]
                     if not n:
@@ -935,8 +1038,13 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         groups_members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        groups_members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            groups_members_group_instance_id = long_text(buf, here, pos)
+                        else:
+                            groups_members_group_instance_id = None
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -944,8 +1052,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_id")
+                        n -= 1
                         here = pos
-                        groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_client_id = long_text(buf, here, pos)
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -953,8 +1063,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.client_host")
+                        n -= 1
                         here = pos
-                        groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_client_host = long_text(buf, here, pos)
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -962,8 +1074,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_uvarint(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_metadata")
+                        n -= 1
                         here = pos
-                        groups_members_member_metadata = buf[here : (pos := pos + n - 1)]
+                        pos = here + n
+                        groups_members_member_metadata = buf[here:pos]
                     n = buf[pos]
                     if 0 < n < 0x80:
                         groups_members_member_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -971,8 +1085,10 @@ def decode_describe_groups_response_v6(buf: bytes, pos: int, version: int = 6) -
                         n, pos = read_uvarint(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.member_assignment")
+                        n -= 1
                         here = pos
-                        groups_members_member_assignment = buf[here : (pos := pos + n - 1)]
+                        pos = here + n
+                        groups_members_member_assignment = buf[here:pos]
                     n = buf[pos]
                     pos += 1
                     if n:

@@ -23,6 +23,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -65,8 +66,10 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -151,8 +154,10 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -179,8 +184,13 @@ def decode_describe_producers_response_v0(buf: bytes, pos: int, version: int = 0
                     topics_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    here = pos
-                    topics_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        topics_partitions_error_message = long_text(buf, here, pos)
+                    else:
+                        topics_partitions_error_message = None
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

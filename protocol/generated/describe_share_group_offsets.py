@@ -26,6 +26,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -76,8 +77,10 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -100,8 +103,10 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.topic_name")
+                        n -= 1
                         here = pos
-                        groups_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_topics_topic_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -215,8 +220,10 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -238,8 +245,10 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.topic_name")
+                    n -= 1
                     here = pos
-                    groups_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_topics_topic_name = long_text(buf, here, pos)
                 groups_topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -282,8 +291,13 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                             groups_topics_partitions_error_message = buf[pos + 19 : (pos := pos + 18 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 18)
-                            here = pos
-                            groups_topics_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                groups_topics_partitions_error_message = long_text(buf, here, pos)
+                            else:
+                                groups_topics_partitions_error_message = None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -306,8 +320,13 @@ def decode_describe_share_group_offsets_response_v0(buf: bytes, pos: int, versio
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_error_message = long_text(buf, here, pos)
+                else:
+                    groups_error_message = None
             n = buf[pos]
             pos += 1
             if n:
@@ -348,8 +367,10 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -371,8 +392,10 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.topic_name")
+                    n -= 1
                     here = pos
-                    groups_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_topics_topic_name = long_text(buf, here, pos)
                 groups_topics_topic_id, n = unpack_uB(buf, pos)
                 pos += 17
                 if n >= 0x80:
@@ -418,8 +441,13 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                             groups_topics_partitions_error_message = buf[pos + 27 : (pos := pos + 26 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 26)
-                            here = pos
-                            groups_topics_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                groups_topics_partitions_error_message = long_text(buf, here, pos)
+                            else:
+                                groups_topics_partitions_error_message = None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -442,8 +470,13 @@ def decode_describe_share_group_offsets_response_v1(buf: bytes, pos: int, versio
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_error_message = long_text(buf, here, pos)
+                else:
+                    groups_error_message = None
             n = buf[pos]
             pos += 1
             if n:

@@ -24,6 +24,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -93,8 +94,10 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
+                    n -= 1
                     here = pos
-                    topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -111,8 +114,10 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("cursor.topic_name")
+                n -= 1
                 here = pos
-                cursor_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                cursor_topic_name = long_text(buf, here, pos)
             cursor_partition_index, n = unpack_iB(buf, pos)
             pos += 5
             if n:
@@ -195,8 +200,13 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
+                else:
+                    topics_name = None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -299,8 +309,10 @@ def decode_describe_topic_partitions_response_v0(buf: bytes, pos: int, version: 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("next_cursor.topic_name")
+                n -= 1
                 here = pos
-                next_cursor_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                next_cursor_topic_name = long_text(buf, here, pos)
             next_cursor_partition_index, n = unpack_iB(buf, pos)
             pos += 5
             if n:

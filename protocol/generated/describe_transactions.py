@@ -20,6 +20,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -62,8 +63,10 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transactional_ids.item")
+                n -= 1
                 here = pos
-                transactional_ids_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                transactional_ids_item = long_text(buf, here, pos)
             transactional_ids.append(transactional_ids_item)
         n = buf[pos]
         pos += 1
@@ -123,8 +126,10 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("transaction_states.transactional_id")
+                n -= 1
                 here = pos
-                transaction_states_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                transaction_states_transactional_id = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 transaction_states_transaction_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -132,8 +137,10 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("transaction_states.transaction_state")
+                n -= 1
                 here = pos
-                transaction_states_transaction_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                transaction_states_transaction_state = long_text(buf, here, pos)
             transaction_states_transaction_timeout_ms, transaction_states_transaction_start_time_ms, transaction_states_producer_id, transaction_states_producer_epoch, n = unpack_iqqhB(buf, pos)
             pos += 23
             if n >= 0x80:
@@ -155,8 +162,10 @@ def decode_describe_transactions_response_v0(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transaction_states.topics.topic")
+                    n -= 1
                     here = pos
-                    transaction_states_topics_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    transaction_states_topics_topic = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

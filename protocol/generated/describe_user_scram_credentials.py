@@ -23,6 +23,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -86,8 +87,10 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("users.name")
+                        n -= 1
                         here = pos
-                        users_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        users_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -146,8 +149,13 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -169,8 +177,10 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("results.user")
+                n -= 1
                 here = pos
-                results_user = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                results_user = long_text(buf, here, pos)
             results_error_message: str | None
             results_error_code, n = unpack_hB(buf, pos)
             if not n:
@@ -183,8 +193,13 @@ def decode_describe_user_scram_credentials_response_v0(buf: bytes, pos: int, ver
                 results_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                results_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    results_error_message = long_text(buf, here, pos)
+                else:
+                    results_error_message = None
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -16,6 +16,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     skip_tags,
     write_string_size,
@@ -39,7 +40,9 @@ def decode_end_txn_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[E
         if n < 0x80:
             transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         producer_id, producer_epoch, committed = unpack_qhz(buf, pos)
         pos += 11
         return EndTxnRequest(transactional_id, producer_id, producer_epoch, committed), pos
@@ -64,8 +67,10 @@ def decode_end_txn_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[E
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("transactional_id")
+            n -= 1
             here = pos
-            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         producer_id, producer_epoch, committed, n = unpack_qhzB(buf, pos)
         pos += 12
         if n:

@@ -55,6 +55,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -126,7 +127,9 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
             if n < 0x80:
                 topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -168,7 +171,9 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
             if n < 0x80:
                 topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -213,7 +218,9 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             if n < 0x80:
                 topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -243,7 +250,9 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             if n < 0x80:
                 forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                forgotten_topics_data_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                forgotten_topics_data_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
@@ -287,7 +296,9 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             if n < 0x80:
                 topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -317,7 +328,9 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             if n < 0x80:
                 forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                forgotten_topics_data_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                forgotten_topics_data_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
@@ -361,7 +374,9 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             if n < 0x80:
                 topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[FetchPartition]
@@ -391,7 +406,9 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             if n < 0x80:
                 forgotten_topics_data_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                forgotten_topics_data_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                forgotten_topics_data_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             forgotten_topics_data_partitions: list[int]
@@ -409,7 +426,9 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
         if n < 0x80:
             rack_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            rack_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            rack_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return FetchRequest(None, replica_id, ReplicaState(), max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), pos
@@ -443,8 +462,10 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
+                n -= 1
                 here = pos
-                topics_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -495,8 +516,10 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("forgotten_topics_data.topic")
+                n -= 1
                 here = pos
-                forgotten_topics_data_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                forgotten_topics_data_topic = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -522,8 +545,10 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
+            n -= 1
             here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            rack_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -548,8 +573,13 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            cluster_id = long_text(buf, here, pos)
+                        else:
+                            cluster_id = None
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -646,8 +676,10 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
+            n -= 1
             here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            rack_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -672,8 +704,13 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            cluster_id = long_text(buf, here, pos)
+                        else:
+                            cluster_id = None
                 else:
                     pos = tag_end
                 if pos != tag_end:
@@ -773,8 +810,10 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
+            n -= 1
             here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            rack_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -800,8 +839,13 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            cluster_id = long_text(buf, here, pos)
+                        else:
+                            cluster_id = None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -917,8 +961,10 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
+            n -= 1
             here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            rack_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -944,8 +990,13 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            cluster_id = long_text(buf, here, pos)
+                        else:
+                            cluster_id = None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -1062,8 +1113,10 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("rack_id")
+            n -= 1
             here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            rack_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         cluster_id: str | None = None
@@ -1089,8 +1142,13 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                         cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos)
-                        here = pos
-                        cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            cluster_id = long_text(buf, here, pos)
+                        else:
+                            cluster_id = None
                 elif tag == 1:
                     replica_state_replica_id, replica_state_replica_epoch, n = unpack_iqB(buf, pos)
                     pos += 13
@@ -1697,7 +1755,9 @@ def decode_fetch_response_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fe
             if n < 0x80:
                 responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                responses_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                responses_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
@@ -1759,7 +1819,9 @@ def decode_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fe
             if n < 0x80:
                 responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                responses_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                responses_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
@@ -1824,7 +1886,9 @@ def decode_fetch_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fe
             if n < 0x80:
                 responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                responses_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                responses_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
@@ -1895,7 +1959,9 @@ def decode_fetch_response_v11(buf: bytes, pos: int, version: int = 11) -> tuple[
             if n < 0x80:
                 responses_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                responses_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                responses_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partitions: list[PartitionData]
@@ -1961,8 +2027,10 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.topic")
+                n -= 1
                 here = pos
-                responses_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                responses_topic = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -2014,8 +2082,13 @@ def decode_fetch_response_v12(buf: bytes, pos: int, version: int = 12) -> tuple[
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
-                    here = pos
-                    responses_partitions_records = buf[here : (pos := pos + n - 1)] if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partitions_records = buf[here:pos]
+                    else:
+                        responses_partitions_records = None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -2137,8 +2210,13 @@ def decode_fetch_response_v13(buf: bytes, pos: int, version: int = 13) -> tuple[
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
-                    here = pos
-                    responses_partitions_records = buf[here : (pos := pos + n - 1)] if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partitions_records = buf[here:pos]
+                    else:
+                        responses_partitions_records = None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -2266,8 +2344,13 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                     responses_partitions_records = buf[pos + 5 : (pos := pos + 4 + n)]
                 else:
                     n, pos = read_uvarint(buf, pos + 4)
-                    here = pos
-                    responses_partitions_records = buf[here : (pos := pos + n - 1)] if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partitions_records = buf[here:pos]
+                    else:
+                        responses_partitions_records = None
                 n = buf[pos]
                 pos += 1
                 responses_partitions_diverging_epoch: EpochEndOffset = EpochEndOffset()
@@ -2356,8 +2439,10 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                                 n, pos = read_string_size(buf, pos + 4)
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
+                                n -= 1
                                 here = pos
-                                node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                node_endpoints_host = long_text(buf, here, pos)
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
@@ -2370,8 +2455,13 @@ def decode_fetch_response_v16(buf: bytes, pos: int, version: int = 16) -> tuple[
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
-                                here = pos
-                                node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                                if n:
+                                    n -= 1
+                                    here = pos
+                                    pos = here + n
+                                    node_endpoints_rack = long_text(buf, here, pos)
+                                else:
+                                    node_endpoints_rack = None
                             n = buf[pos]
                             pos += 1
                             if n:

@@ -28,6 +28,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -60,7 +61,9 @@ def decode_find_coordinator_request_v0(buf: bytes, pos: int, version: int = 0) -
         if n < 0x80:
             key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            key = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            key = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return FindCoordinatorRequest(key), pos
@@ -78,7 +81,9 @@ def decode_find_coordinator_request_v1(buf: bytes, pos: int, version: int = 1) -
         if n < 0x80:
             key = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            key = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            key = long_text(buf, here, pos)
         (key_type,) = unpack_b(buf, pos)
         pos += 1
         return FindCoordinatorRequest(key, key_type), pos
@@ -100,8 +105,10 @@ def decode_find_coordinator_request_v3(buf: bytes, pos: int, version: int = 3) -
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("key")
+            n -= 1
             here = pos
-            key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            key = long_text(buf, here, pos)
         key_type, n = unpack_bB(buf, pos)
         pos += 2
         if n:
@@ -137,8 +144,10 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("coordinator_keys.item")
+                n -= 1
                 here = pos
-                coordinator_keys_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                coordinator_keys_item = long_text(buf, here, pos)
             coordinator_keys.append(coordinator_keys_item)
         n = buf[pos]
         pos += 1
@@ -247,7 +256,9 @@ def decode_find_coordinator_response_v0(buf: bytes, pos: int, version: int = 0) 
         if n < 0x80:
             host = buf[pos + 8 : (pos := pos + 8 + n)].decode()
         else:
-            host = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
+            here = pos + 8
+            pos = here + n
+            host = long_text(buf, here, pos)
         (port,) = unpack_i(buf, pos)
         pos += 4
         return FindCoordinatorResponse(0, error_code, "", node_id, host, port), pos
@@ -267,14 +278,18 @@ def decode_find_coordinator_response_v1(buf: bytes, pos: int, version: int = 1) 
         elif n < 0x80:
             error_message = buf[pos + 8 : (pos := pos + 8 + n)].decode()
         else:
-            error_message = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
+            here = pos + 8
+            pos = here + n
+            error_message = long_text(buf, here, pos)
         node_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("host")
         if n < 0x80:
             host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            host = long_text(buf, here, pos)
         (port,) = unpack_i(buf, pos)
         pos += 4
         return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port), pos
@@ -301,8 +316,13 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         node_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -310,8 +330,10 @@ def decode_find_coordinator_response_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("host")
+            n -= 1
             here = pos
-            host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            host = long_text(buf, here, pos)
         port, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -360,8 +382,10 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("coordinators.key")
+                    n -= 1
                     here = pos
-                    coordinators_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    coordinators_key = long_text(buf, here, pos)
                 coordinators_node_id, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     coordinators_host = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -369,8 +393,10 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("coordinators.host")
+                    n -= 1
                     here = pos
-                    coordinators_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    coordinators_host = long_text(buf, here, pos)
                 coordinators_error_message: str | None
                 coordinators_port, coordinators_error_code, n = unpack_ihB(buf, pos)
                 if not n:
@@ -383,8 +409,13 @@ def decode_find_coordinator_response_v4(buf: bytes, pos: int, version: int = 4) 
                     coordinators_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    here = pos
-                    coordinators_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        coordinators_error_message = long_text(buf, here, pos)
+                    else:
+                        coordinators_error_message = None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -41,6 +41,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -80,14 +81,18 @@ def decode_legacy_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -
         if n < 0x80:
             group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("topic")
         if n < 0x80:
             topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            topic = long_text(buf, here, pos)
         (partition,) = unpack_i(buf, pos)
         pos += 4
         return LegacyOffsetCommitKey(group, topic, partition), pos
@@ -120,7 +125,9 @@ def decode_legacy_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0)
         if n < 0x80:
             metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         else:
-            metadata = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
+            here = pos + 10
+            pos = here + n
+            metadata = long_text(buf, here, pos)
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return LegacyOffsetCommitValue(offset, metadata, commit_timestamp), pos
@@ -150,14 +157,18 @@ def decode_offset_commit_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple
         if n < 0x80:
             group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("topic")
         if n < 0x80:
             topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            topic = long_text(buf, here, pos)
         (partition,) = unpack_i(buf, pos)
         pos += 4
         return OffsetCommitKey(group, topic, partition), pos
@@ -190,7 +201,9 @@ def decode_offset_commit_value_v0(buf: bytes, pos: int, version: int = 0) -> tup
         if n < 0x80:
             metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         else:
-            metadata = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
+            here = pos + 10
+            pos = here + n
+            metadata = long_text(buf, here, pos)
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp), pos
@@ -208,7 +221,9 @@ def decode_offset_commit_value_v1(buf: bytes, pos: int, version: int = 1) -> tup
         if n < 0x80:
             metadata = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         else:
-            metadata = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
+            here = pos + 10
+            pos = here + n
+            metadata = long_text(buf, here, pos)
         commit_timestamp, expire_timestamp = unpack_qq(buf, pos)
         pos += 16
         return OffsetCommitValue(offset, -1, metadata, commit_timestamp, expire_timestamp), pos
@@ -229,7 +244,9 @@ def decode_offset_commit_value_v3(buf: bytes, pos: int, version: int = 3) -> tup
         if n < 0x80:
             metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
         else:
-            metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
+            here = pos + 14
+            pos = here + n
+            metadata = long_text(buf, here, pos)
         (commit_timestamp,) = unpack_q(buf, pos)
         pos += 8
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp), pos
@@ -248,8 +265,10 @@ def decode_offset_commit_value_v4(buf: bytes, pos: int, version: int = 4) -> tup
             n, pos = read_string_size(buf, pos + 12)
             if n == 0:
                 raise BadField("metadata")
+            n -= 1
             here = pos
-            metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            metadata = long_text(buf, here, pos)
         commit_timestamp, n = unpack_qB(buf, pos)
         pos += 9
         topic_id: bytes = ZERO_UUID
@@ -349,7 +368,9 @@ def decode_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         if n < 0x80:
             group = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return GroupMetadataKey(group), pos
@@ -379,7 +400,9 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
         if n < 0x80:
             protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         protocol: str | None
         generation, n = unpack_ih(buf, pos)
         if n < 0:
@@ -388,7 +411,9 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
         elif n < 0x80:
             protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            protocol = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            protocol = long_text(buf, here, pos)
         leader: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -397,7 +422,9 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
         elif n < 0x80:
             leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            leader = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberMetadata]
@@ -428,21 +455,27 @@ def decode_group_metadata_value_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_id")
                 if n < 0x80:
                     members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_client_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_host")
                 if n < 0x80:
                     members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_client_host = long_text(buf, here, pos)
                 members_session_timeout, n = unpack_ii(buf, pos)
                 if n < 0:
                     raise BadField("members.subscription")
@@ -470,7 +503,9 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
         if n < 0x80:
             protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         protocol: str | None
         generation, n = unpack_ih(buf, pos)
         if n < 0:
@@ -479,7 +514,9 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
         elif n < 0x80:
             protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            protocol = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            protocol = long_text(buf, here, pos)
         leader: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -488,7 +525,9 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
         elif n < 0x80:
             leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            leader = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberMetadata]
@@ -519,21 +558,27 @@ def decode_group_metadata_value_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_id")
                 if n < 0x80:
                     members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_client_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_host")
                 if n < 0x80:
                     members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_client_host = long_text(buf, here, pos)
                 members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
                 if n < 0:
                     raise BadField("members.subscription")
@@ -561,7 +606,9 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
         if n < 0x80:
             protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         protocol: str | None
         generation, n = unpack_ih(buf, pos)
         if n < 0:
@@ -570,7 +617,9 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
         elif n < 0x80:
             protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            protocol = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            protocol = long_text(buf, here, pos)
         leader: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -579,7 +628,9 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
         elif n < 0x80:
             leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            leader = long_text(buf, here, pos)
         current_state_timestamp, n = unpack_qi(buf, pos)
         pos += 12
         members: list[MemberMetadata]
@@ -610,21 +661,27 @@ def decode_group_metadata_value_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_id")
                 if n < 0x80:
                     members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_client_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_host")
                 if n < 0x80:
                     members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_client_host = long_text(buf, here, pos)
                 members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
                 if n < 0:
                     raise BadField("members.subscription")
@@ -652,7 +709,9 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
         if n < 0x80:
             protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         protocol: str | None
         generation, n = unpack_ih(buf, pos)
         if n < 0:
@@ -661,7 +720,9 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
         elif n < 0x80:
             protocol = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            protocol = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            protocol = long_text(buf, here, pos)
         leader: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -670,7 +731,9 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
         elif n < 0x80:
             leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            leader = long_text(buf, here, pos)
         current_state_timestamp, n = unpack_qi(buf, pos)
         pos += 12
         members: list[MemberMetadata]
@@ -701,7 +764,9 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -710,21 +775,27 @@ def decode_group_metadata_value_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_group_instance_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_id")
                 if n < 0x80:
                     members_client_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_client_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_client_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("members.client_host")
                 if n < 0x80:
                     members_client_host = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_client_host = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_client_host = long_text(buf, here, pos)
                 members_rebalance_timeout, members_session_timeout, n = unpack_iii(buf, pos)
                 if n < 0:
                     raise BadField("members.subscription")
@@ -753,8 +824,10 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
+            n -= 1
             here = pos
-            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         protocol: str | None
         generation, n = unpack_iB(buf, pos)
         if not n:
@@ -767,8 +840,13 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             protocol = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            here = pos
-            protocol = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol = long_text(buf, here, pos)
+            else:
+                protocol = None
         leader: str | None
         n = buf[pos]
         if not n:
@@ -781,8 +859,13 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
             leader = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            leader = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                leader = long_text(buf, here, pos)
+            else:
+                leader = None
         current_state_timestamp, n = unpack_qB(buf, pos)
         pos += 9
         if n >= 0x80:
@@ -817,8 +900,10 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
+                    n -= 1
                     here = pos
-                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -831,8 +916,13 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        members_group_instance_id = long_text(buf, here, pos)
+                    else:
+                        members_group_instance_id = None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -840,8 +930,10 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.client_id")
+                    n -= 1
                     here = pos
-                    members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_client_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -849,8 +941,10 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.client_host")
+                    n -= 1
                     here = pos
-                    members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_client_host = long_text(buf, here, pos)
                 members_rebalance_timeout, members_session_timeout, n = unpack_iiB(buf, pos)
                 if 0 < n < 0x80:
                     members_subscription = buf[pos + 9 : (pos := pos + 8 + n)]
@@ -858,8 +952,10 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_uvarint(buf, pos + 8)
                     if n == 0:
                         raise BadField("members.subscription")
+                    n -= 1
                     here = pos
-                    members_subscription = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    members_subscription = buf[here:pos]
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -867,8 +963,10 @@ def decode_group_metadata_value_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("members.assignment")
+                    n -= 1
                     here = pos
-                    members_assignment = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    members_assignment = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -9,7 +9,7 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_hhih, unpack_i, unpack_iB
 from protocol.messages.headers import RequestHeader, ResponseHeader
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, decode_failure, encode_failure, skip_tags
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, decode_failure, encode_failure, long_text, skip_tags
 
 pack_hhih = Struct(">hhih").pack
 pack_i = Struct(">i").pack
@@ -28,7 +28,9 @@ def decode_request_header_v1(buf: bytes, pos: int, version: int = 1) -> tuple[Re
         elif n < 0x80:
             client_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         else:
-            client_id = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
+            here = pos + 10
+            pos = here + n
+            client_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return RequestHeader(request_api_key, request_api_version, correlation_id, client_id), pos
@@ -48,7 +50,9 @@ def decode_request_header_v2(buf: bytes, pos: int, version: int = 2) -> tuple[Re
         elif n < 0x80:
             client_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         else:
-            client_id = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
+            here = pos + 10
+            pos = here + n
+            client_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n:

@@ -17,6 +17,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     skip_tags,
     write_string_size,
@@ -39,14 +40,18 @@ def decode_heartbeat_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id), pos
@@ -70,14 +75,18 @@ def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -86,7 +95,9 @@ def decode_heartbeat_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple
         elif n < 0x80:
             group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_instance_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), pos
@@ -105,8 +116,10 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -114,8 +127,10 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -128,8 +143,13 @@ def decode_heartbeat_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_instance_id = long_text(buf, here, pos)
+            else:
+                group_instance_id = None
         n = buf[pos]
         pos += 1
         if n:

@@ -33,6 +33,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -80,7 +81,9 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
             if n < 0x80:
                 resources_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
             else:
-                resources_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                here = pos + 3
+                pos = here + n
+                resources_resource_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             resources_configs: list[AlterableConfig]
@@ -111,7 +114,9 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
                     if n < 0x80:
                         resources_configs_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        resources_configs_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        resources_configs_name = long_text(buf, here, pos)
                     resources_configs_value: str | None
                     resources_configs_config_operation, n = unpack_bh(buf, pos)
                     if n < 0:
@@ -120,7 +125,9 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
                     elif n < 0x80:
                         resources_configs_value = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                     else:
-                        resources_configs_value = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                        here = pos + 3
+                        pos = here + n
+                        resources_configs_value = long_text(buf, here, pos)
                     resources_configs.append(AlterableConfig(resources_configs_name, resources_configs_config_operation, resources_configs_value))
             resources.append(AlterConfigsResource(resources_resource_type, resources_resource_name, resources_configs))
         (validate_only,) = unpack_z(buf, pos)
@@ -156,8 +163,10 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                 n, pos = read_string_size(buf, pos + 1)
                 if n == 0:
                     raise BadField("resources.resource_name")
+                n -= 1
                 here = pos
-                resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                resources_resource_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -192,8 +201,10 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("resources.configs.name")
+                        n -= 1
                         here = pos
-                        resources_configs_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        resources_configs_name = long_text(buf, here, pos)
                     resources_configs_value: str | None
                     resources_configs_config_operation, n = unpack_bB(buf, pos)
                     if not n:
@@ -206,8 +217,13 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                         resources_configs_value = buf[pos + 2 : (pos := pos + 1 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 1)
-                        here = pos
-                        resources_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            resources_configs_value = long_text(buf, here, pos)
+                        else:
+                            resources_configs_value = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -345,14 +361,18 @@ def decode_incremental_alter_configs_response_v0(buf: bytes, pos: int, version: 
                 elif n < 0x80:
                     responses_error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
                 else:
-                    responses_error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                    here = pos + 4
+                    pos = here + n
+                    responses_error_message = long_text(buf, here, pos)
                 responses_resource_type, n = unpack_bh(buf, pos)
                 if n < 0:
                     raise BadField("responses.resource_name")
                 if n < 0x80:
                     responses_resource_name = buf[pos + 3 : (pos := pos + 3 + n)].decode()
                 else:
-                    responses_resource_name = str(memoryview(buf)[pos + 3 : (pos := pos + 3 + n)], "utf-8")
+                    here = pos + 3
+                    pos = here + n
+                    responses_resource_name = long_text(buf, here, pos)
                 responses.append(AlterConfigsResourceResponse(responses_error_code, responses_error_message, responses_resource_type, responses_resource_name))
         if pos > len(buf):
             raise IndexError
@@ -405,8 +425,13 @@ def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: 
                     responses_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    here = pos
-                    responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_error_message = None
                 responses_resource_type, n = unpack_bB(buf, pos)
                 if 0 < n < 0x80:
                     responses_resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -414,8 +439,10 @@ def decode_incremental_alter_configs_response_v1(buf: bytes, pos: int, version: 
                     n, pos = read_string_size(buf, pos + 1)
                     if n == 0:
                         raise BadField("responses.resource_name")
+                    n -= 1
                     here = pos
-                    responses_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    responses_resource_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -25,6 +25,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     skip_tags,
     write_string_size,
@@ -52,7 +53,9 @@ def decode_init_producer_id_request_v0(buf: bytes, pos: int, version: int = 0) -
         elif n < 0x80:
             transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         (transaction_timeout_ms,) = unpack_i(buf, pos)
         pos += 4
         return InitProducerIdRequest(transactional_id, transaction_timeout_ms), pos
@@ -79,8 +82,13 @@ def decode_init_producer_id_request_v2(buf: bytes, pos: int, version: int = 2) -
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                transactional_id = long_text(buf, here, pos)
+            else:
+                transactional_id = None
         transaction_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n:
@@ -106,8 +114,13 @@ def decode_init_producer_id_request_v3(buf: bytes, pos: int, version: int = 3) -
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                transactional_id = long_text(buf, here, pos)
+            else:
+                transactional_id = None
         transaction_timeout_ms, producer_id, producer_epoch, n = unpack_iqhB(buf, pos)
         pos += 15
         if n:
@@ -139,8 +152,13 @@ def decode_init_producer_id_request_v6(buf: bytes, pos: int, version: int = 6) -
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                transactional_id = long_text(buf, here, pos)
+            else:
+                transactional_id = None
         transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn, n = unpack_iqhzzB(buf, pos)
         pos += 17
         if n:

@@ -28,6 +28,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -65,21 +66,27 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         session_timeout_ms, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
         if n < 0x80:
             protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
@@ -110,7 +117,9 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 if n < 0x80:
                     protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    protocols_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    protocols_name = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("protocols.metadata")
@@ -134,21 +143,27 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
+            here = pos + 10
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
         if n < 0x80:
             protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
@@ -179,7 +194,9 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
                 if n < 0x80:
                     protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    protocols_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    protocols_name = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("protocols.metadata")
@@ -212,14 +229,18 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 10 : (pos := pos + 10 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 10 : (pos := pos + 10 + n)], "utf-8")
+            here = pos + 10
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -228,14 +249,18 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
         elif n < 0x80:
             group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_instance_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("protocol_type")
         if n < 0x80:
             protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         protocols: list[JoinGroupRequestProtocol]
@@ -266,7 +291,9 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                 if n < 0x80:
                     protocols_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    protocols_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    protocols_name = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("protocols.metadata")
@@ -291,8 +318,10 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -300,8 +329,10 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -314,8 +345,13 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_instance_id = long_text(buf, here, pos)
+            else:
+                group_instance_id = None
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -323,8 +359,10 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
+            n -= 1
             here = pos
-            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -359,8 +397,10 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("protocols.name")
+                    n -= 1
                     here = pos
-                    protocols_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    protocols_name = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -368,8 +408,10 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("protocols.metadata")
+                    n -= 1
                     here = pos
-                    protocols_metadata = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    protocols_metadata = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -399,8 +441,10 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -408,8 +452,10 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -422,8 +468,13 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_instance_id = long_text(buf, here, pos)
+            else:
+                group_instance_id = None
         n = buf[pos]
         if 0 < n < 0x80:
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -431,8 +482,10 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("protocol_type")
+            n -= 1
             here = pos
-            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            protocol_type = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -467,8 +520,10 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("protocols.name")
+                    n -= 1
                     here = pos
-                    protocols_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    protocols_name = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     protocols_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -476,8 +531,10 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("protocols.metadata")
+                    n -= 1
                     here = pos
-                    protocols_metadata = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    protocols_metadata = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -495,8 +552,13 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             reason = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            reason = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                reason = long_text(buf, here, pos)
+            else:
+                reason = None
         n = buf[pos]
         pos += 1
         if n:
@@ -764,21 +826,27 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
         if n < 0x80:
             protocol_name = buf[pos + 8 : (pos := pos + 8 + n)].decode()
         else:
-            protocol_name = str(memoryview(buf)[pos + 8 : (pos := pos + 8 + n)], "utf-8")
+            here = pos + 8
+            pos = here + n
+            protocol_name = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("leader")
         if n < 0x80:
             leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            leader = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
@@ -809,7 +877,9 @@ def decode_join_group_response_v0(buf: bytes, pos: int, version: int = 0) -> tup
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("members.metadata")
@@ -836,21 +906,27 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
         if n < 0x80:
             protocol_name = buf[pos + 12 : (pos := pos + 12 + n)].decode()
         else:
-            protocol_name = str(memoryview(buf)[pos + 12 : (pos := pos + 12 + n)], "utf-8")
+            here = pos + 12
+            pos = here + n
+            protocol_name = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("leader")
         if n < 0x80:
             leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            leader = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
@@ -881,7 +957,9 @@ def decode_join_group_response_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("members.metadata")
@@ -911,21 +989,27 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
         if n < 0x80:
             protocol_name = buf[pos + 12 : (pos := pos + 12 + n)].decode()
         else:
-            protocol_name = str(memoryview(buf)[pos + 12 : (pos := pos + 12 + n)], "utf-8")
+            here = pos + 12
+            pos = here + n
+            protocol_name = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("leader")
         if n < 0x80:
             leader = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            leader = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            leader = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[JoinGroupResponseMember]
@@ -956,7 +1040,9 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -965,7 +1051,9 @@ def decode_join_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_group_instance_id = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("members.metadata")
@@ -990,8 +1078,10 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             n, pos = read_string_size(buf, pos + 10)
             if n == 0:
                 raise BadField("protocol_name")
+            n -= 1
             here = pos
-            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            protocol_name = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -999,8 +1089,10 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
+            n -= 1
             here = pos
-            leader = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            leader = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1008,8 +1100,10 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -1044,8 +1138,10 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
+                    n -= 1
                     here = pos
-                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -1058,8 +1154,13 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        members_group_instance_id = long_text(buf, here, pos)
+                    else:
+                        members_group_instance_id = None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -1067,8 +1168,10 @@ def decode_join_group_response_v6(buf: bytes, pos: int, version: int = 6) -> tup
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("members.metadata")
+                    n -= 1
                     here = pos
-                    members_metadata = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    members_metadata = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1100,8 +1203,13 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 10)
-            here = pos
-            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol_type = long_text(buf, here, pos)
+            else:
+                protocol_type = None
         protocol_name: str | None
         n = buf[pos]
         if not n:
@@ -1114,8 +1222,13 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol_name = long_text(buf, here, pos)
+            else:
+                protocol_name = None
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1123,8 +1236,10 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
+            n -= 1
             here = pos
-            leader = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            leader = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1132,8 +1247,10 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -1168,8 +1285,10 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
+                    n -= 1
                     here = pos
-                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -1182,8 +1301,13 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        members_group_instance_id = long_text(buf, here, pos)
+                    else:
+                        members_group_instance_id = None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -1191,8 +1315,10 @@ def decode_join_group_response_v7(buf: bytes, pos: int, version: int = 7) -> tup
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("members.metadata")
+                    n -= 1
                     here = pos
-                    members_metadata = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    members_metadata = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1227,8 +1353,13 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             protocol_type = buf[pos + 11 : (pos := pos + 10 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 10)
-            here = pos
-            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol_type = long_text(buf, here, pos)
+            else:
+                protocol_type = None
         protocol_name: str | None
         n = buf[pos]
         if not n:
@@ -1241,8 +1372,13 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol_name = long_text(buf, here, pos)
+            else:
+                protocol_name = None
         n = buf[pos]
         if 0 < n < 0x80:
             leader = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1250,8 +1386,10 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("leader")
+            n -= 1
             here = pos
-            leader = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            leader = long_text(buf, here, pos)
         skip_assignment, n = unpack_zB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 1 + n)].decode()
@@ -1259,8 +1397,10 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
             n, pos = read_string_size(buf, pos + 1)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -1295,8 +1435,10 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
+                    n -= 1
                     here = pos
-                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -1309,8 +1451,13 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        members_group_instance_id = long_text(buf, here, pos)
+                    else:
+                        members_group_instance_id = None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     members_metadata = buf[pos + 1 : (pos := pos + n)]
@@ -1318,8 +1465,10 @@ def decode_join_group_response_v9(buf: bytes, pos: int, version: int = 9) -> tup
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("members.metadata")
+                    n -= 1
                     here = pos
-                    members_metadata = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    members_metadata = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:

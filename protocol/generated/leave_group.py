@@ -18,6 +18,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -49,14 +50,18 @@ def decode_leave_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tup
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return LeaveGroupRequest(group_id, member_id), pos
@@ -81,7 +86,9 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         members: list[MemberIdentity]
@@ -112,7 +119,9 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -121,7 +130,9 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_group_instance_id = long_text(buf, here, pos)
                 members.append(MemberIdentity(members_member_id, members_group_instance_id))
         if pos > len(buf):
             raise IndexError
@@ -142,8 +153,10 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -178,8 +191,10 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
+                    n -= 1
                     here = pos
-                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -192,8 +207,13 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        members_group_instance_id = long_text(buf, here, pos)
+                    else:
+                        members_group_instance_id = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -220,8 +240,10 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -256,8 +278,10 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
+                    n -= 1
                     here = pos
-                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -270,8 +294,13 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        members_group_instance_id = long_text(buf, here, pos)
+                    else:
+                        members_group_instance_id = None
                 members_reason: str | None
                 n = buf[pos]
                 if not n:
@@ -284,8 +313,13 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                     members_reason = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    members_reason = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        members_reason = long_text(buf, here, pos)
+                    else:
+                        members_reason = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -508,7 +542,9 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 if n < 0x80:
                     members_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
@@ -517,7 +553,9 @@ def decode_leave_group_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                 elif n < 0x80:
                     members_group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    members_group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    members_group_instance_id = long_text(buf, here, pos)
                 (members_error_code,) = unpack_h(buf, pos)
                 pos += 2
                 members.append(MemberResponse(members_member_id, members_group_instance_id, members_error_code))
@@ -567,8 +605,10 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("members.member_id")
+                    n -= 1
                     here = pos
-                    members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    members_member_id = long_text(buf, here, pos)
                 members_group_instance_id: str | None
                 n = buf[pos]
                 if not n:
@@ -581,8 +621,13 @@ def decode_leave_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     members_group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    members_group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        members_group_instance_id = long_text(buf, here, pos)
+                    else:
+                        members_group_instance_id = None
                 members_error_code, n = unpack_hB(buf, pos)
                 pos += 3
                 if n:

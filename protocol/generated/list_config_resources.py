@@ -18,6 +18,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -146,8 +147,10 @@ def decode_list_config_resources_response_v0(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("config_resources.resource_name")
+                    n -= 1
                     here = pos
-                    config_resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    config_resources_resource_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -204,8 +207,10 @@ def decode_list_config_resources_response_v1(buf: bytes, pos: int, version: int 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("config_resources.resource_name")
+                    n -= 1
                     here = pos
-                    config_resources_resource_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    config_resources_resource_name = long_text(buf, here, pos)
                 config_resources_resource_type, n = unpack_bB(buf, pos)
                 pos += 2
                 if n:

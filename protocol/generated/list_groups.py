@@ -18,6 +18,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -93,8 +94,10 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("states_filter.item")
+                n -= 1
                 here = pos
-                states_filter_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                states_filter_item = long_text(buf, here, pos)
             states_filter.append(states_filter_item)
         n = buf[pos]
         pos += 1
@@ -131,8 +134,10 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("states_filter.item")
+                n -= 1
                 here = pos
-                states_filter_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                states_filter_item = long_text(buf, here, pos)
             states_filter.append(states_filter_item)
         n = buf[pos]
         pos += 1
@@ -155,8 +160,10 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("types_filter.item")
+                n -= 1
                 here = pos
-                types_filter_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                types_filter_item = long_text(buf, here, pos)
             types_filter.append(types_filter_item)
         n = buf[pos]
         pos += 1
@@ -295,14 +302,18 @@ def decode_list_groups_response_v0(buf: bytes, pos: int, version: int = 0) -> tu
                 if n < 0x80:
                     groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    groups_group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    groups_group_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.protocol_type")
                 if n < 0x80:
                     groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    groups_protocol_type = long_text(buf, here, pos)
                 groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         if pos > len(buf):
             raise IndexError
@@ -346,14 +357,18 @@ def decode_list_groups_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 if n < 0x80:
                     groups_group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    groups_group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    groups_group_id = long_text(buf, here, pos)
                 (n,) = unpack_h(buf, pos)
                 if n < 0:
                     raise BadField("groups.protocol_type")
                 if n < 0x80:
                     groups_protocol_type = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    groups_protocol_type = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    groups_protocol_type = long_text(buf, here, pos)
                 groups.append(ListedGroup(groups_group_id, groups_protocol_type))
         if pos > len(buf):
             raise IndexError
@@ -404,8 +419,10 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_id")
+                    n -= 1
                     here = pos
-                    groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_group_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -413,8 +430,10 @@ def decode_list_groups_response_v3(buf: bytes, pos: int, version: int = 3) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.protocol_type")
+                    n -= 1
                     here = pos
-                    groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_protocol_type = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -468,8 +487,10 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_id")
+                    n -= 1
                     here = pos
-                    groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_group_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -477,8 +498,10 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.protocol_type")
+                    n -= 1
                     here = pos
-                    groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_protocol_type = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -486,8 +509,10 @@ def decode_list_groups_response_v4(buf: bytes, pos: int, version: int = 4) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_state")
+                    n -= 1
                     here = pos
-                    groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_group_state = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -541,8 +566,10 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_id")
+                    n -= 1
                     here = pos
-                    groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_group_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -550,8 +577,10 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.protocol_type")
+                    n -= 1
                     here = pos
-                    groups_protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_protocol_type = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -559,8 +588,10 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_state")
+                    n -= 1
                     here = pos
-                    groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_group_state = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_group_type = buf[pos + 1 : (pos := pos + n)].decode()
@@ -568,8 +599,10 @@ def decode_list_groups_response_v5(buf: bytes, pos: int, version: int = 5) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.group_type")
+                    n -= 1
                     here = pos
-                    groups_group_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_group_type = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:

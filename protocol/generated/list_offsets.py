@@ -34,6 +34,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -86,7 +87,9 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
@@ -128,7 +131,9 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
@@ -173,7 +178,9 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartition]
@@ -222,8 +229,10 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -297,8 +306,10 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -497,7 +508,9 @@ def decode_list_offsets_response_v1(buf: bytes, pos: int, version: int = 1) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
@@ -539,7 +552,9 @@ def decode_list_offsets_response_v2(buf: bytes, pos: int, version: int = 2) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
@@ -584,7 +599,9 @@ def decode_list_offsets_response_v4(buf: bytes, pos: int, version: int = 4) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[ListOffsetsPartitionResponse]
@@ -633,8 +650,10 @@ def decode_list_offsets_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -18,6 +18,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -60,8 +61,10 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
+                n -= 1
                 here = pos
-                state_filters_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                state_filters_item = long_text(buf, here, pos)
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -111,8 +114,10 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
+                n -= 1
                 here = pos
-                state_filters_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                state_filters_item = long_text(buf, here, pos)
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -162,8 +167,10 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("state_filters.item")
+                n -= 1
                 here = pos
-                state_filters_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                state_filters_item = long_text(buf, here, pos)
             state_filters.append(state_filters_item)
         n = buf[pos]
         pos += 1
@@ -190,8 +197,13 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
             transactional_id_pattern = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 8)
-            here = pos
-            transactional_id_pattern = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                transactional_id_pattern = long_text(buf, here, pos)
+            else:
+                transactional_id_pattern = None
         n = buf[pos]
         pos += 1
         if n:
@@ -335,8 +347,10 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("unknown_state_filters.item")
+                n -= 1
                 here = pos
-                unknown_state_filters_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                unknown_state_filters_item = long_text(buf, here, pos)
             unknown_state_filters.append(unknown_state_filters_item)
         n = buf[pos]
         pos += 1
@@ -372,8 +386,10 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transaction_states.transactional_id")
+                    n -= 1
                     here = pos
-                    transaction_states_transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    transaction_states_transactional_id = long_text(buf, here, pos)
                 transaction_states_producer_id, n = unpack_qB(buf, pos)
                 if 0 < n < 0x80:
                     transaction_states_transaction_state = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -381,8 +397,10 @@ def decode_list_transactions_response_v0(buf: bytes, pos: int, version: int = 0)
                     n, pos = read_string_size(buf, pos + 8)
                     if n == 0:
                         raise BadField("transaction_states.transaction_state")
+                    n -= 1
                     here = pos
-                    transaction_states_transaction_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    transaction_states_transaction_state = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -45,6 +45,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -125,7 +126,9 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
                 if n < 0x80:
                     topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
                 topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         if pos > len(buf):
             raise IndexError
@@ -176,7 +179,9 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
                     if n < 0x80:
                         topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        topics_name = long_text(buf, here, pos)
                     topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         if pos > len(buf):
             raise IndexError
@@ -233,7 +238,9 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
                     if n < 0x80:
                         topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        topics_name = long_text(buf, here, pos)
                     topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         (allow_auto_topic_creation,) = unpack_z(buf, pos)
         pos += 1
@@ -293,7 +300,9 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                     if n < 0x80:
                         topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                     else:
-                        topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                        here = pos + 2
+                        pos = here + n
+                        topics_name = long_text(buf, here, pos)
                     topics.append(MetadataRequestTopic(ZERO_UUID, topics_name))
         allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = unpack_zzz(buf, pos)
         pos += 3
@@ -348,8 +357,10 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topics.name")
+                        n -= 1
                         here = pos
-                        topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        topics_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -415,8 +426,13 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                         topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        here = pos
-                        topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topics_name = long_text(buf, here, pos)
+                        else:
+                            topics_name = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -482,8 +498,13 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
                         topics_name = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        here = pos
-                        topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topics_name = long_text(buf, here, pos)
+                        else:
+                            topics_name = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -755,7 +776,9 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
                 if n < 0x80:
                     brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 (brokers_port,) = unpack_i(buf, pos)
                 pos += 4
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port))
@@ -776,7 +799,9 @@ def decode_metadata_response_v0(buf: bytes, pos: int, version: int = 0) -> tuple
             if n < 0x80:
                 topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[MetadataResponsePartition]
@@ -852,7 +877,9 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
                 if n < 0x80:
                     brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
                 if n < 0:
@@ -861,7 +888,9 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
                 elif n < 0x80:
                     brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_rack = long_text(buf, here, pos)
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
@@ -880,7 +909,9 @@ def decode_metadata_response_v1(buf: bytes, pos: int, version: int = 1) -> tuple
             if n < 0x80:
                 topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -956,7 +987,9 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
                 if n < 0x80:
                     brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
                 if n < 0:
@@ -965,7 +998,9 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
                 elif n < 0x80:
                     brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_rack = long_text(buf, here, pos)
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
@@ -975,7 +1010,9 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
         elif n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            cluster_id = long_text(buf, here, pos)
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -993,7 +1030,9 @@ def decode_metadata_response_v2(buf: bytes, pos: int, version: int = 2) -> tuple
             if n < 0x80:
                 topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1069,7 +1108,9 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
                 if n < 0x80:
                     brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
                 if n < 0:
@@ -1078,7 +1119,9 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
                 elif n < 0x80:
                     brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_rack = long_text(buf, here, pos)
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
@@ -1088,7 +1131,9 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
         elif n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            cluster_id = long_text(buf, here, pos)
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -1106,7 +1151,9 @@ def decode_metadata_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple
             if n < 0x80:
                 topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1185,7 +1232,9 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
                 if n < 0x80:
                     brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
                 if n < 0:
@@ -1194,7 +1243,9 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
                 elif n < 0x80:
                     brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_rack = long_text(buf, here, pos)
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
@@ -1204,7 +1255,9 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
         elif n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            cluster_id = long_text(buf, here, pos)
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -1222,7 +1275,9 @@ def decode_metadata_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple
             if n < 0x80:
                 topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1311,7 +1366,9 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
                 if n < 0x80:
                     brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
                 if n < 0:
@@ -1320,7 +1377,9 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
                 elif n < 0x80:
                     brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_rack = long_text(buf, here, pos)
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
@@ -1330,7 +1389,9 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
         elif n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            cluster_id = long_text(buf, here, pos)
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -1348,7 +1409,9 @@ def decode_metadata_response_v7(buf: bytes, pos: int, version: int = 7) -> tuple
             if n < 0x80:
                 topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1434,7 +1497,9 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
                 if n < 0x80:
                     brokers_host = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_host = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_ih(buf, pos)
                 if n < 0:
@@ -1443,7 +1508,9 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
                 elif n < 0x80:
                     brokers_rack = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                 else:
-                    brokers_rack = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                    here = pos + 6
+                    pos = here + n
+                    brokers_rack = long_text(buf, here, pos)
                 brokers.append(MetadataResponseBroker(brokers_node_id, brokers_host, brokers_port, brokers_rack))
         cluster_id: str | None
         (n,) = unpack_h(buf, pos)
@@ -1453,7 +1520,9 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
         elif n < 0x80:
             cluster_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            cluster_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            cluster_id = long_text(buf, here, pos)
         controller_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[MetadataResponseTopic]
@@ -1471,7 +1540,9 @@ def decode_metadata_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple
             if n < 0x80:
                 topics_name = buf[pos + 4 : (pos := pos + 4 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+                here = pos + 4
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_is_internal, n = unpack_zi(buf, pos)
             pos += 5
             topics_partitions: list[MetadataResponsePartition]
@@ -1563,8 +1634,10 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
+                    n -= 1
                     here = pos
-                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -1577,8 +1650,13 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        brokers_rack = long_text(buf, here, pos)
+                    else:
+                        brokers_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1596,8 +1674,13 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                cluster_id = long_text(buf, here, pos)
+            else:
+                cluster_id = None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1619,8 +1702,10 @@ def decode_metadata_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_is_internal, n = unpack_zB(buf, pos)
             pos += 2
             if n >= 0x80:
@@ -1732,8 +1817,10 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
+                    n -= 1
                     here = pos
-                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -1746,8 +1833,13 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        brokers_rack = long_text(buf, here, pos)
+                    else:
+                        brokers_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1765,8 +1857,13 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                cluster_id = long_text(buf, here, pos)
+            else:
+                cluster_id = None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1788,8 +1885,10 @@ def decode_metadata_response_v10(buf: bytes, pos: int, version: int = 10) -> tup
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -1901,8 +2000,10 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
+                    n -= 1
                     here = pos
-                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -1915,8 +2016,13 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        brokers_rack = long_text(buf, here, pos)
+                    else:
+                        brokers_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -1934,8 +2040,13 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                cluster_id = long_text(buf, here, pos)
+            else:
+                cluster_id = None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -1957,8 +2068,10 @@ def decode_metadata_response_v11(buf: bytes, pos: int, version: int = 11) -> tup
                 n, pos = read_string_size(buf, pos + 2)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -2070,8 +2183,10 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
+                    n -= 1
                     here = pos
-                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -2084,8 +2199,13 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        brokers_rack = long_text(buf, here, pos)
+                    else:
+                        brokers_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -2103,8 +2223,13 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                cluster_id = long_text(buf, here, pos)
+            else:
+                cluster_id = None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -2131,8 +2256,13 @@ def decode_metadata_response_v12(buf: bytes, pos: int, version: int = 12) -> tup
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
+                else:
+                    topics_name = None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:
@@ -2244,8 +2374,10 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("brokers.host")
+                    n -= 1
                     here = pos
-                    brokers_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    brokers_host = long_text(buf, here, pos)
                 brokers_rack: str | None
                 brokers_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -2258,8 +2390,13 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                     brokers_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    brokers_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        brokers_rack = long_text(buf, here, pos)
+                    else:
+                        brokers_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -2277,8 +2414,13 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
             cluster_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            cluster_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                cluster_id = long_text(buf, here, pos)
+            else:
+                cluster_id = None
         controller_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -2305,8 +2447,13 @@ def decode_metadata_response_v13(buf: bytes, pos: int, version: int = 13) -> tup
                 topics_name = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
+                else:
+                    topics_name = None
             topics_topic_id, topics_is_internal, n = unpack_uzB(buf, pos)
             pos += 18
             if n >= 0x80:

@@ -38,6 +38,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -78,14 +79,18 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         retention_time_ms, n = unpack_qi(buf, pos)
         pos += 12
         topics: list[OffsetCommitRequestTopic]
@@ -103,7 +108,9 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
@@ -142,7 +149,9 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
                     else:
-                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
+                        here = pos + 14
+                        pos = here + n
+                        topics_partitions_committed_metadata = long_text(buf, here, pos)
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -169,14 +178,18 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
@@ -194,7 +207,9 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
@@ -233,7 +248,9 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
                     else:
-                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
+                        here = pos + 14
+                        pos = here + n
+                        topics_partitions_committed_metadata = long_text(buf, here, pos)
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -254,14 +271,18 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
@@ -279,7 +300,9 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
@@ -318,7 +341,9 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
                     else:
-                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 18 : (pos := pos + 18 + n)], "utf-8")
+                        here = pos + 18
+                        pos = here + n
+                        topics_partitions_committed_metadata = long_text(buf, here, pos)
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -339,14 +364,18 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id_or_member_epoch, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -355,7 +384,9 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
         elif n < 0x80:
             group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_instance_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetCommitRequestTopic]
@@ -373,7 +404,9 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitRequestPartition]
@@ -412,7 +445,9 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
                     else:
-                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 18 : (pos := pos + 18 + n)], "utf-8")
+                        here = pos + 18
+                        pos = here + n
+                        topics_partitions_committed_metadata = long_text(buf, here, pos)
                     topics_partitions.append(OffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
             topics.append(OffsetCommitRequestTopic(topics_name, ZERO_UUID, topics_partitions))
         if pos > len(buf):
@@ -434,8 +469,10 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id_or_member_epoch, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -443,8 +480,10 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -457,8 +496,13 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_instance_id = long_text(buf, here, pos)
+            else:
+                group_instance_id = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -480,8 +524,10 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -527,8 +573,13 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        here = pos
-                        topics_partitions_committed_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topics_partitions_committed_metadata = long_text(buf, here, pos)
+                        else:
+                            topics_partitions_committed_metadata = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -563,8 +614,10 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id_or_member_epoch, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -572,8 +625,10 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -586,8 +641,13 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_instance_id = long_text(buf, here, pos)
+            else:
+                group_instance_id = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -647,8 +707,13 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        here = pos
-                        topics_partitions_committed_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topics_partitions_committed_metadata = long_text(buf, here, pos)
+                        else:
+                            topics_partitions_committed_metadata = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -997,7 +1062,9 @@ def decode_offset_commit_response_v2(buf: bytes, pos: int, version: int = 2) -> 
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitResponsePartition]
@@ -1039,7 +1106,9 @@ def decode_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3) -> 
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetCommitResponsePartition]
@@ -1097,8 +1166,10 @@ def decode_offset_commit_response_v8(buf: bytes, pos: int, version: int = 8) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:

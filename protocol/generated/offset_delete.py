@@ -17,7 +17,7 @@ from protocol.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, decode_failure, encode_failure, verify
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, decode_failure, encode_failure, long_text, verify
 
 pack_h = Struct(">h").pack
 pack_hii = Struct(">hii").pack
@@ -38,7 +38,9 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetDeleteRequestTopic]
@@ -56,7 +58,9 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetDeleteRequestPartition]
@@ -118,7 +122,9 @@ def decode_offset_delete_response_v0(buf: bytes, pos: int, version: int = 0) -> 
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetDeleteResponsePartition]

@@ -40,6 +40,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -80,7 +81,9 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchRequestTopic] | None
@@ -98,7 +101,9 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partition_indexes: list[int]
@@ -128,7 +133,9 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetFetchRequestTopic] | None
@@ -147,7 +154,9 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 if n < 0x80:
                     topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 topics_partition_indexes: list[int]
@@ -187,8 +196,10 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -211,8 +222,10 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
+                    n -= 1
                     here = pos
-                    topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -252,8 +265,10 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -276,8 +291,10 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topics.name")
+                    n -= 1
                     here = pos
-                    topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    topics_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -331,8 +348,10 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -355,8 +374,10 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.name")
+                        n -= 1
                         here = pos
-                        groups_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_topics_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -415,8 +436,10 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             groups_member_id: str | None
             n = buf[pos]
             if not n:
@@ -429,8 +452,13 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                 groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos)
-                here = pos
-                groups_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_member_id = long_text(buf, here, pos)
+                else:
+                    groups_member_id = None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -453,8 +481,10 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.topics.name")
+                        n -= 1
                         here = pos
-                        groups_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_topics_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -513,8 +543,10 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             groups_member_id: str | None
             n = buf[pos]
             if not n:
@@ -527,8 +559,13 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 groups_member_id = buf[pos + 1 : (pos := pos + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos)
-                here = pos
-                groups_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_member_id = long_text(buf, here, pos)
+                else:
+                    groups_member_id = None
             groups_member_epoch, n = unpack_iB(buf, pos)
             pos += 5
             if n >= 0x80:
@@ -927,7 +964,9 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
@@ -963,7 +1002,9 @@ def decode_offset_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> t
                     elif n < 0x80:
                         topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
                     else:
-                        topics_partitions_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
+                        here = pos + 14
+                        pos = here + n
+                        topics_partitions_metadata = long_text(buf, here, pos)
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -997,7 +1038,9 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
@@ -1033,7 +1076,9 @@ def decode_offset_fetch_response_v2(buf: bytes, pos: int, version: int = 2) -> t
                     elif n < 0x80:
                         topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
                     else:
-                        topics_partitions_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
+                        here = pos + 14
+                        pos = here + n
+                        topics_partitions_metadata = long_text(buf, here, pos)
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -1067,7 +1112,9 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
@@ -1103,7 +1150,9 @@ def decode_offset_fetch_response_v3(buf: bytes, pos: int, version: int = 3) -> t
                     elif n < 0x80:
                         topics_partitions_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
                     else:
-                        topics_partitions_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
+                        here = pos + 14
+                        pos = here + n
+                        topics_partitions_metadata = long_text(buf, here, pos)
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_metadata, topics_partitions_error_code))
@@ -1140,7 +1189,9 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetFetchResponsePartition]
@@ -1176,7 +1227,9 @@ def decode_offset_fetch_response_v5(buf: bytes, pos: int, version: int = 5) -> t
                     elif n < 0x80:
                         topics_partitions_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
                     else:
-                        topics_partitions_metadata = str(memoryview(buf)[pos + 18 : (pos := pos + 18 + n)], "utf-8")
+                        here = pos + 18
+                        pos = here + n
+                        topics_partitions_metadata = long_text(buf, here, pos)
                     (topics_partitions_error_code,) = unpack_h(buf, pos)
                     pos += 2
                     topics_partitions.append(OffsetFetchResponsePartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_metadata, topics_partitions_error_code))
@@ -1214,8 +1267,10 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1258,8 +1313,13 @@ def decode_offset_fetch_response_v6(buf: bytes, pos: int, version: int = 6) -> t
                         topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        here = pos
-                        topics_partitions_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topics_partitions_metadata = long_text(buf, here, pos)
+                        else:
+                            topics_partitions_metadata = None
                     topics_partitions_error_code, n = unpack_hB(buf, pos)
                     pos += 3
                     if n:
@@ -1308,8 +1368,10 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1331,8 +1393,10 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.topics.name")
+                    n -= 1
                     here = pos
-                    groups_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_topics_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1375,8 +1439,13 @@ def decode_offset_fetch_response_v8(buf: bytes, pos: int, version: int = 8) -> t
                             groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 16)
-                            here = pos
-                            groups_topics_partitions_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                groups_topics_partitions_metadata = long_text(buf, here, pos)
+                            else:
+                                groups_topics_partitions_metadata = None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
                         if n:
@@ -1430,8 +1499,10 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1488,8 +1559,13 @@ def decode_offset_fetch_response_v10(buf: bytes, pos: int, version: int = 10) ->
                             groups_topics_partitions_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 16)
-                            here = pos
-                            groups_topics_partitions_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                groups_topics_partitions_metadata = long_text(buf, here, pos)
+                            else:
+                                groups_topics_partitions_metadata = None
                         groups_topics_partitions_error_code, n = unpack_hB(buf, pos)
                         pos += 3
                         if n:

@@ -24,6 +24,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -68,7 +69,9 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
             if n < 0x80:
                 topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetForLeaderPartition]
@@ -110,7 +113,9 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
             if n < 0x80:
                 topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[OffsetForLeaderPartition]
@@ -156,8 +161,10 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
+                n -= 1
                 here = pos
-                topics_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -284,7 +291,9 @@ def decode_offset_for_leader_epoch_response_v2(buf: bytes, pos: int, version: in
             if n < 0x80:
                 topics_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[EpochEndOffset]
@@ -333,8 +342,10 @@ def decode_offset_for_leader_epoch_response_v4(buf: bytes, pos: int, version: in
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.topic")
+                n -= 1
                 here = pos
-                topics_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_topic = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:

@@ -15,6 +15,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     skip_tags,
     write_string_size,
@@ -34,8 +35,10 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("type")
+            n -= 1
             here = pos
-            type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            type = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             name = buf[pos + 1 : (pos := pos + n)].decode()
@@ -43,8 +46,10 @@ def decode_default_principal_data_v0(buf: bytes, pos: int, version: int = 0) -> 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("name")
+            n -= 1
             here = pos
-            name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            name = long_text(buf, here, pos)
         token_authenticated, n = unpack_zB(buf, pos)
         pos += 2
         if n:

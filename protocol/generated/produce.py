@@ -41,6 +41,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -88,7 +89,9 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
         elif n < 0x80:
             transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         acks, timeout_ms, n = unpack_hii(buf, pos)
         pos += 10
         topic_data: list[TopicProduceData]
@@ -106,7 +109,9 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
             if n < 0x80:
                 topic_data_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topic_data_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topic_data_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topic_data_partition_data: list[PartitionProduceData]
@@ -185,8 +190,13 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                transactional_id = long_text(buf, here, pos)
+            else:
+                transactional_id = None
         acks, timeout_ms, n = unpack_hiB(buf, pos)
         pos += 7
         if n >= 0x80:
@@ -208,8 +218,10 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topic_data.name")
+                n -= 1
                 here = pos
-                topic_data_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topic_data_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -255,8 +267,13 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                         topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
                     else:
                         n, pos = read_uvarint(buf, pos + 4)
-                        here = pos
-                        topic_data_partition_data_records = buf[here : (pos := pos + n - 1)] if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topic_data_partition_data_records = buf[here:pos]
+                        else:
+                            topic_data_partition_data_records = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -302,8 +319,13 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                transactional_id = long_text(buf, here, pos)
+            else:
+                transactional_id = None
         acks, timeout_ms, n = unpack_hiB(buf, pos)
         pos += 7
         if n >= 0x80:
@@ -363,8 +385,13 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
                         topic_data_partition_data_records = buf[pos + 5 : (pos := pos + 4 + n)]
                     else:
                         n, pos = read_uvarint(buf, pos + 4)
-                        here = pos
-                        topic_data_partition_data_records = buf[here : (pos := pos + n - 1)] if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topic_data_partition_data_records = buf[here:pos]
+                        else:
+                            topic_data_partition_data_records = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -571,7 +598,9 @@ def decode_produce_response_v3(buf: bytes, pos: int, version: int = 3) -> tuple[
             if n < 0x80:
                 responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                responses_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                responses_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
@@ -616,7 +645,9 @@ def decode_produce_response_v5(buf: bytes, pos: int, version: int = 5) -> tuple[
             if n < 0x80:
                 responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                responses_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                responses_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
@@ -664,7 +695,9 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
             if n < 0x80:
                 responses_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                responses_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                responses_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             responses_partition_responses: list[PartitionProduceResponse]
@@ -714,7 +747,9 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                         elif n < 0x80:
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 6 : (pos := pos + 6 + n)].decode()
                         else:
-                            responses_partition_responses_record_errors_batch_index_error_message = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+                            here = pos + 6
+                            pos = here + n
+                            responses_partition_responses_record_errors_batch_index_error_message = long_text(buf, here, pos)
                         responses_partition_responses_record_errors.append(BatchIndexAndErrorMessage(responses_partition_responses_record_errors_batch_index, responses_partition_responses_record_errors_batch_index_error_message))
                 responses_partition_responses_error_message: str | None
                 (n,) = unpack_h(buf, pos)
@@ -724,7 +759,9 @@ def decode_produce_response_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
                 elif n < 0x80:
                     responses_partition_responses_error_message = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    responses_partition_responses_error_message = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    responses_partition_responses_error_message = long_text(buf, here, pos)
                 responses_partition_responses.append(PartitionProduceResponse(responses_partition_responses_index, responses_partition_responses_error_code, responses_partition_responses_base_offset, responses_partition_responses_log_append_time_ms, responses_partition_responses_log_start_offset, responses_partition_responses_record_errors, responses_partition_responses_error_message))
             responses.append(TopicProduceResponse(responses_name, ZERO_UUID, responses_partition_responses))
         (throttle_time_ms,) = unpack_i(buf, pos)
@@ -760,8 +797,10 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.name")
+                n -= 1
                 here = pos
-                responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                responses_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -821,8 +860,13 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
-                            here = pos
-                            responses_partition_responses_record_errors_batch_index_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                responses_partition_responses_record_errors_batch_index_error_message = long_text(buf, here, pos)
+                            else:
+                                responses_partition_responses_record_errors_batch_index_error_message = None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -840,8 +884,13 @@ def decode_produce_response_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    responses_partition_responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partition_responses_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_partition_responses_error_message = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -887,8 +936,10 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("responses.name")
+                n -= 1
                 here = pos
-                responses_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                responses_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -948,8 +999,13 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
-                            here = pos
-                            responses_partition_responses_record_errors_batch_index_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                responses_partition_responses_record_errors_batch_index_error_message = long_text(buf, here, pos)
+                            else:
+                                responses_partition_responses_record_errors_batch_index_error_message = None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -967,8 +1023,13 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    responses_partition_responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partition_responses_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_partition_responses_error_message = None
                 n = buf[pos]
                 pos += 1
                 responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
@@ -1043,8 +1104,10 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                                 n, pos = read_string_size(buf, pos + 4)
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
+                                n -= 1
                                 here = pos
-                                node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                node_endpoints_host = long_text(buf, here, pos)
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
@@ -1057,8 +1120,13 @@ def decode_produce_response_v10(buf: bytes, pos: int, version: int = 10) -> tupl
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
-                                here = pos
-                                node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                                if n:
+                                    n -= 1
+                                    here = pos
+                                    pos = here + n
+                                    node_endpoints_rack = long_text(buf, here, pos)
+                                else:
+                                    node_endpoints_rack = None
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -1157,8 +1225,13 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                             responses_partition_responses_record_errors_batch_index_error_message = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                         else:
                             n, pos = read_string_size(buf, pos + 4)
-                            here = pos
-                            responses_partition_responses_record_errors_batch_index_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                            if n:
+                                n -= 1
+                                here = pos
+                                pos = here + n
+                                responses_partition_responses_record_errors_batch_index_error_message = long_text(buf, here, pos)
+                            else:
+                                responses_partition_responses_record_errors_batch_index_error_message = None
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -1176,8 +1249,13 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                     responses_partition_responses_error_message = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    responses_partition_responses_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partition_responses_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_partition_responses_error_message = None
                 n = buf[pos]
                 pos += 1
                 responses_partition_responses_current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
@@ -1252,8 +1330,10 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                                 n, pos = read_string_size(buf, pos + 4)
                                 if n == 0:
                                     raise BadField("node_endpoints.host")
+                                n -= 1
                                 here = pos
-                                node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                node_endpoints_host = long_text(buf, here, pos)
                             node_endpoints_rack: str | None
                             node_endpoints_port, n = unpack_iB(buf, pos)
                             if not n:
@@ -1266,8 +1346,13 @@ def decode_produce_response_v13(buf: bytes, pos: int, version: int = 13) -> tupl
                                 node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                             else:
                                 n, pos = read_string_size(buf, pos + 4)
-                                here = pos
-                                node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                                if n:
+                                    n -= 1
+                                    here = pos
+                                    pos = here + n
+                                    node_endpoints_rack = long_text(buf, here, pos)
+                                else:
+                                    node_endpoints_rack = None
                             n = buf[pos]
                             pos += 1
                             if n:

@@ -25,6 +25,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -59,8 +60,10 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -214,8 +217,13 @@ def decode_read_share_group_state_summary_response_v0(buf: bytes, pos: int, vers
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        here = pos
-                        results_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            results_partitions_error_message = long_text(buf, here, pos)
+                        else:
+                            results_partitions_error_message = None
                     results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, n = unpack_iiqB(buf, pos)
                     pos += 17
                     if n:
@@ -296,8 +304,13 @@ def decode_read_share_group_state_summary_response_v1(buf: bytes, pos: int, vers
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        here = pos
-                        results_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            results_partitions_error_message = long_text(buf, here, pos)
+                        else:
+                            results_partitions_error_message = None
                     results_partitions_state_epoch, results_partitions_leader_epoch, results_partitions_start_offset, results_partitions_delivery_complete_count, n = unpack_iiqiB(buf, pos)
                     pos += 21
                     if n:

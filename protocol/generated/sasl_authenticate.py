@@ -16,6 +16,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -60,8 +61,10 @@ def decode_sasl_authenticate_request_v2(buf: bytes, pos: int, version: int = 2) 
             n, pos = read_uvarint(buf, pos)
             if n == 0:
                 raise BadField("auth_bytes")
+            n -= 1
             here = pos
-            auth_bytes = buf[here : (pos := pos + n - 1)]
+            pos = here + n
+            auth_bytes = buf[here:pos]
         n = buf[pos]
         pos += 1
         if n:
@@ -113,7 +116,9 @@ def decode_sasl_authenticate_response_v0(buf: bytes, pos: int, version: int = 0)
         elif n < 0x80:
             error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
         else:
-            error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+            here = pos + 4
+            pos = here + n
+            error_message = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         if n < 0:
             raise BadField("auth_bytes")
@@ -137,7 +142,9 @@ def decode_sasl_authenticate_response_v1(buf: bytes, pos: int, version: int = 1)
         elif n < 0x80:
             error_message = buf[pos + 4 : (pos := pos + 4 + n)].decode()
         else:
-            error_message = str(memoryview(buf)[pos + 4 : (pos := pos + 4 + n)], "utf-8")
+            here = pos + 4
+            pos = here + n
+            error_message = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         if n < 0:
             raise BadField("auth_bytes")
@@ -165,8 +172,13 @@ def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2)
             error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 2)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         n = buf[pos]
         if 0 < n < 0x80:
             auth_bytes = buf[pos + 1 : (pos := pos + n)]
@@ -174,8 +186,10 @@ def decode_sasl_authenticate_response_v2(buf: bytes, pos: int, version: int = 2)
             n, pos = read_uvarint(buf, pos)
             if n == 0:
                 raise BadField("auth_bytes")
+            n -= 1
             here = pos
-            auth_bytes = buf[here : (pos := pos + n - 1)]
+            pos = here + n
+            auth_bytes = buf[here:pos]
         session_lifetime_ms, n = unpack_qB(buf, pos)
         pos += 9
         if n:

@@ -9,7 +9,7 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_hi
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, at_version, decode_failure, encode_failure, verify
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, at_version, decode_failure, encode_failure, long_text, verify
 
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
@@ -25,7 +25,9 @@ def decode_sasl_handshake_request_v0(buf: bytes, pos: int, version: int = 0) -> 
         if n < 0x80:
             mechanism = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            mechanism = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            mechanism = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return SaslHandshakeRequest(mechanism), pos
@@ -72,7 +74,9 @@ def decode_sasl_handshake_response_v0(buf: bytes, pos: int, version: int = 0) ->
             if n < 0x80:
                 mechanisms_item = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                mechanisms_item = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                mechanisms_item = long_text(buf, here, pos)
             mechanisms.append(mechanisms_item)
         if pos > len(buf):
             raise IndexError

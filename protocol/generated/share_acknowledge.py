@@ -27,6 +27,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -66,8 +67,13 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_id = long_text(buf, here, pos)
+            else:
+                group_id = None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -80,8 +86,13 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                member_id = long_text(buf, here, pos)
+            else:
+                member_id = None
         share_session_epoch, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -178,8 +189,13 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_id = long_text(buf, here, pos)
+            else:
+                group_id = None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -192,8 +208,13 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                member_id = long_text(buf, here, pos)
+            else:
+                member_id = None
         share_session_epoch, is_renew_ack, n = unpack_izB(buf, pos)
         pos += 6
         if n >= 0x80:
@@ -428,8 +449,13 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -470,8 +496,13 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                     responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    here = pos
-                    responses_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partitions_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_partitions_error_message = None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
                 if n:
@@ -520,8 +551,10 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("node_endpoints.host")
+                    n -= 1
                     here = pos
-                    node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    node_endpoints_host = long_text(buf, here, pos)
                 node_endpoints_rack: str | None
                 node_endpoints_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -534,8 +567,13 @@ def decode_share_acknowledge_response_v1(buf: bytes, pos: int, version: int = 1)
                     node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        node_endpoints_rack = long_text(buf, here, pos)
+                    else:
+                        node_endpoints_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -567,8 +605,13 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         acquisition_lock_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -609,8 +652,13 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                     responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    here = pos
-                    responses_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partitions_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_partitions_error_message = None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
                 if n:
@@ -659,8 +707,10 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("node_endpoints.host")
+                    n -= 1
                     here = pos
-                    node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    node_endpoints_host = long_text(buf, here, pos)
                 node_endpoints_rack: str | None
                 node_endpoints_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -673,8 +723,13 @@ def decode_share_acknowledge_response_v2(buf: bytes, pos: int, version: int = 2)
                     node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        node_endpoints_rack = long_text(buf, here, pos)
+                    else:
+                        node_endpoints_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:

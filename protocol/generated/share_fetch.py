@@ -41,6 +41,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -87,8 +88,13 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_id = long_text(buf, here, pos)
+            else:
+                group_id = None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -101,8 +107,13 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                member_id = long_text(buf, here, pos)
+            else:
+                member_id = None
         share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, n = unpack_iiiiiiB(buf, pos)
         pos += 25
         if n >= 0x80:
@@ -231,8 +242,13 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_id = long_text(buf, here, pos)
+            else:
+                group_id = None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -245,8 +261,13 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                member_id = long_text(buf, here, pos)
+            else:
+                member_id = None
         share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, n = unpack_iiiiiibzB(buf, pos)
         pos += 27
         if n >= 0x80:
@@ -553,8 +574,13 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         acquisition_lock_timeout_ms, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -595,8 +621,13 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     responses_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 6)
-                    here = pos
-                    responses_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partitions_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_partitions_error_message = None
                 responses_partitions_acknowledge_error_message: str | None
                 responses_partitions_acknowledge_error_code, n = unpack_hB(buf, pos)
                 if not n:
@@ -609,8 +640,13 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     responses_partitions_acknowledge_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 2)
-                    here = pos
-                    responses_partitions_acknowledge_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        responses_partitions_acknowledge_error_message = long_text(buf, here, pos)
+                    else:
+                        responses_partitions_acknowledge_error_message = None
                 responses_partitions_current_leader_leader_id, responses_partitions_current_leader_leader_epoch, n = unpack_iiB(buf, pos)
                 pos += 9
                 if n:
@@ -622,8 +658,10 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("responses.partitions.records")
+                    n -= 1
                     here = pos
-                    responses_partitions_records = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    responses_partitions_records = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -692,8 +730,10 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("node_endpoints.host")
+                    n -= 1
                     here = pos
-                    node_endpoints_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    node_endpoints_host = long_text(buf, here, pos)
                 node_endpoints_rack: str | None
                 node_endpoints_port, n = unpack_iB(buf, pos)
                 if not n:
@@ -706,8 +746,13 @@ def decode_share_fetch_response_v1(buf: bytes, pos: int, version: int = 1) -> tu
                     node_endpoints_rack = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    node_endpoints_rack = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        node_endpoints_rack = long_text(buf, here, pos)
+                    else:
+                        node_endpoints_rack = None
                 n = buf[pos]
                 pos += 1
                 if n:

@@ -22,6 +22,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -68,8 +69,10 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("group_ids.item")
+                n -= 1
                 here = pos
-                group_ids_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                group_ids_item = long_text(buf, here, pos)
             group_ids.append(group_ids_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -134,8 +137,13 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_error_message = long_text(buf, here, pos)
+                else:
+                    groups_error_message = None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -143,8 +151,10 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -152,8 +162,10 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
+                n -= 1
                 here = pos
-                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             groups_group_epoch, groups_assignment_epoch, n = unpack_iiB(buf, pos)
             if 0 < n < 0x80:
                 groups_assignor_name = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -161,8 +173,10 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                 n, pos = read_string_size(buf, pos + 8)
                 if n == 0:
                     raise BadField("groups.assignor_name")
+                n -= 1
                 here = pos
-                groups_assignor_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_assignor_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -184,8 +198,10 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
+                    n -= 1
                     here = pos
-                    groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_member_id = long_text(buf, here, pos)
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
@@ -198,8 +214,13 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    groups_members_rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_rack_id = long_text(buf, here, pos)
+                    else:
+                        groups_members_rack_id = None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -207,8 +228,10 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.client_id")
+                    n -= 1
                     here = pos
-                    groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_client_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -216,8 +239,10 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
+                    n -= 1
                     here = pos
-                    groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_client_host = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -239,8 +264,10 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.subscribed_topic_names.item")
+                        n -= 1
                         here = pos
-                        groups_members_subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_subscribed_topic_names_item = long_text(buf, here, pos)
                     groups_members_subscribed_topic_names.append(groups_members_subscribed_topic_names_item)
                 n = buf[pos]
                 pos += 1
@@ -263,8 +290,10 @@ def decode_share_group_describe_response_v1(buf: bytes, pos: int, version: int =
                         n, pos = read_string_size(buf, pos + 16)
                         if n == 0:
                             raise BadField("groups.members.assignment.topic_partitions.topic_name")
+                        n -= 1
                         here = pos
-                        groups_members_assignment_topic_partitions_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_assignment_topic_partitions_topic_name = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

@@ -20,6 +20,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -50,8 +51,10 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -59,8 +62,10 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         rack_id: str | None
         member_epoch, n = unpack_iB(buf, pos)
         if not n:
@@ -73,8 +78,13 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
             rack_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 4)
-            here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                rack_id = long_text(buf, here, pos)
+            else:
+                rack_id = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -97,8 +107,10 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subscribed_topic_names.item")
+                    n -= 1
                     here = pos
-                    subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    subscribed_topic_names_item = long_text(buf, here, pos)
                 subscribed_topic_names.append(subscribed_topic_names_item)
         n = buf[pos]
         pos += 1
@@ -178,8 +190,13 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         member_id: str | None
         n = buf[pos]
         if not n:
@@ -192,8 +209,13 @@ def decode_share_group_heartbeat_response_v1(buf: bytes, pos: int, version: int 
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                member_id = long_text(buf, here, pos)
+            else:
+                member_id = None
         member_epoch, heartbeat_interval_ms, n = unpack_iib(buf, pos)
         pos += 9
         assignment: Assignment | None = None

@@ -34,6 +34,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -63,14 +64,18 @@ def decode_share_group_member_metadata_key_v0(buf: bytes, pos: int, version: int
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ShareGroupMemberMetadataKey(group_id, member_id), pos
@@ -109,8 +114,13 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                rack_id = long_text(buf, here, pos)
+            else:
+                rack_id = None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -118,8 +128,10 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
+            n -= 1
             here = pos
-            client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            client_id = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -127,8 +139,10 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
+            n -= 1
             here = pos
-            client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            client_host = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -150,8 +164,10 @@ def decode_share_group_member_metadata_value_v0(buf: bytes, pos: int, version: i
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subscribed_topic_names.item")
+                n -= 1
                 here = pos
-                subscribed_topic_names_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                subscribed_topic_names_item = long_text(buf, here, pos)
             subscribed_topic_names.append(subscribed_topic_names_item)
         n = buf[pos]
         pos += 1
@@ -220,7 +236,9 @@ def decode_share_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0) -
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ShareGroupMetadataKey(group_id), pos
@@ -271,7 +289,9 @@ def decode_share_group_target_assignment_metadata_key_v0(buf: bytes, pos: int, v
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ShareGroupTargetAssignmentMetadataKey(group_id), pos
@@ -344,14 +364,18 @@ def decode_share_group_target_assignment_member_key_v0(buf: bytes, pos: int, ver
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ShareGroupTargetAssignmentMemberKey(group_id, member_id), pos
@@ -456,14 +480,18 @@ def decode_share_group_current_member_assignment_key_v0(buf: bytes, pos: int, ve
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ShareGroupCurrentMemberAssignmentKey(group_id, member_id), pos
@@ -569,7 +597,9 @@ def decode_share_group_state_partition_metadata_key_v0(buf: bytes, pos: int, ver
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return ShareGroupStatePartitionMetadataKey(group_id), pos
@@ -614,8 +644,10 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("initializing_topics.topic_name")
+                n -= 1
                 here = pos
-                initializing_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                initializing_topics_topic_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -655,8 +687,10 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                 n, pos = read_string_size(buf, pos + 16)
                 if n == 0:
                     raise BadField("initialized_topics.topic_name")
+                n -= 1
                 here = pos
-                initialized_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                initialized_topics_topic_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -715,8 +749,10 @@ def decode_share_group_state_partition_metadata_value_v0(buf: bytes, pos: int, v
                     n, pos = read_string_size(buf, pos + 16)
                     if n == 0:
                         raise BadField("deleting_topics.topic_name")
+                    n -= 1
                     here = pos
-                    deleting_topics_topic_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    deleting_topics_topic_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:

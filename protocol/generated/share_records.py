@@ -16,6 +16,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_uvarint,
     skip_tags,
     verify,
@@ -43,7 +44,9 @@ def decode_share_snapshot_key_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         topic_id, partition = unpack_ui(buf, pos)
         pos += 20
         return ShareSnapshotKey(group_id, topic_id, partition), pos
@@ -151,7 +154,9 @@ def decode_share_update_key_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         topic_id, partition = unpack_ui(buf, pos)
         pos += 20
         return ShareUpdateKey(group_id, topic_id, partition), pos

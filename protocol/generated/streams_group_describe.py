@@ -29,6 +29,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -86,8 +87,10 @@ def decode_streams_group_describe_request_v0(buf: bytes, pos: int, version: int 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("group_ids.item")
+                n -= 1
                 here = pos
-                group_ids_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                group_ids_item = long_text(buf, here, pos)
             group_ids.append(group_ids_item)
         include_authorized_operations, n = unpack_zB(buf, pos)
         pos += 2
@@ -152,8 +155,13 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 groups_error_message = buf[pos + 3 : (pos := pos + 2 + n)].decode()
             else:
                 n, pos = read_string_size(buf, pos + 2)
-                here = pos
-                groups_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                if n:
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    groups_error_message = long_text(buf, here, pos)
+                else:
+                    groups_error_message = None
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -161,8 +169,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_id")
+                n -= 1
                 here = pos
-                groups_group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_id = long_text(buf, here, pos)
             n = buf[pos]
             if 0 < n < 0x80:
                 groups_group_state = buf[pos + 1 : (pos := pos + n)].decode()
@@ -170,8 +180,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("groups.group_state")
+                n -= 1
                 here = pos
-                groups_group_state = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                groups_group_state = long_text(buf, here, pos)
             groups_group_epoch, groups_assignment_epoch, n = unpack_iib(buf, pos)
             pos += 9
             groups_topology: Topology | None = None
@@ -198,8 +210,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.topology.subtopologies.subtopology_id")
+                            n -= 1
                             here = pos
-                            groups_topology_subtopologies_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            groups_topology_subtopologies_subtopology_id = long_text(buf, here, pos)
                         n = buf[pos]
                         pos += 1
                         if n >= 0x80:
@@ -221,8 +235,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.source_topics.item")
+                                n -= 1
                                 here = pos
-                                groups_topology_subtopologies_source_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                groups_topology_subtopologies_source_topics_item = long_text(buf, here, pos)
                             groups_topology_subtopologies_source_topics.append(groups_topology_subtopologies_source_topics_item)
                         n = buf[pos]
                         pos += 1
@@ -245,8 +261,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.repartition_sink_topics.item")
+                                n -= 1
                                 here = pos
-                                groups_topology_subtopologies_repartition_sink_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                groups_topology_subtopologies_repartition_sink_topics_item = long_text(buf, here, pos)
                             groups_topology_subtopologies_repartition_sink_topics.append(groups_topology_subtopologies_repartition_sink_topics_item)
                         n = buf[pos]
                         pos += 1
@@ -269,8 +287,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.state_changelog_topics.name")
+                                n -= 1
                                 here = pos
-                                groups_topology_subtopologies_state_changelog_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                groups_topology_subtopologies_state_changelog_topics_name = long_text(buf, here, pos)
                             groups_topology_subtopologies_state_changelog_topics_partitions, groups_topology_subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                             pos += 7
                             if n >= 0x80:
@@ -305,8 +325,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         n, pos = read_string_size(buf, pos)
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.key")
+                                        n -= 1
                                         here = pos
-                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                        pos = here + n
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_key = long_text(buf, here, pos)
                                     n = buf[pos]
                                     if 0 < n < 0x80:
                                         groups_topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -314,8 +336,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         n, pos = read_string_size(buf, pos)
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.state_changelog_topics.topic_configs.value")
+                                        n -= 1
                                         here = pos
-                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                        pos = here + n
+                                        groups_topology_subtopologies_state_changelog_topics_topic_configs_value = long_text(buf, here, pos)
                                     n = buf[pos]
                                     pos += 1
                                     if n:
@@ -347,8 +371,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("groups.topology.subtopologies.repartition_source_topics.name")
+                                n -= 1
                                 here = pos
-                                groups_topology_subtopologies_repartition_source_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                groups_topology_subtopologies_repartition_source_topics_name = long_text(buf, here, pos)
                             groups_topology_subtopologies_repartition_source_topics_partitions, groups_topology_subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                             pos += 7
                             if n >= 0x80:
@@ -383,8 +409,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         n, pos = read_string_size(buf, pos)
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.key")
+                                        n -= 1
                                         here = pos
-                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                        pos = here + n
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_key = long_text(buf, here, pos)
                                     n = buf[pos]
                                     if 0 < n < 0x80:
                                         groups_topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -392,8 +420,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                                         n, pos = read_string_size(buf, pos)
                                         if n == 0:
                                             raise BadField("groups.topology.subtopologies.repartition_source_topics.topic_configs.value")
+                                        n -= 1
                                         here = pos
-                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                        pos = here + n
+                                        groups_topology_subtopologies_repartition_source_topics_topic_configs_value = long_text(buf, here, pos)
                                     n = buf[pos]
                                     pos += 1
                                     if n:
@@ -435,8 +465,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.member_id")
+                    n -= 1
                     here = pos
-                    groups_members_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_member_id = long_text(buf, here, pos)
                 groups_members_instance_id: str | None
                 groups_members_member_epoch, n = unpack_iB(buf, pos)
                 if not n:
@@ -449,8 +481,13 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     groups_members_instance_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos + 4)
-                    here = pos
-                    groups_members_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_instance_id = long_text(buf, here, pos)
+                    else:
+                        groups_members_instance_id = None
                 groups_members_rack_id: str | None
                 n = buf[pos]
                 if not n:
@@ -463,8 +500,13 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     groups_members_rack_id = buf[pos + 1 : (pos := pos + n)].decode()
                 else:
                     n, pos = read_string_size(buf, pos)
-                    here = pos
-                    groups_members_rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        groups_members_rack_id = long_text(buf, here, pos)
+                    else:
+                        groups_members_rack_id = None
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -472,8 +514,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_id")
+                    n -= 1
                     here = pos
-                    groups_members_client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_client_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     groups_members_client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -481,8 +525,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("groups.members.client_host")
+                    n -= 1
                     here = pos
-                    groups_members_client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_client_host = long_text(buf, here, pos)
                 groups_members_topology_epoch, n = unpack_iB(buf, pos)
                 if 0 < n < 0x80:
                     groups_members_process_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -490,8 +536,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos + 4)
                     if n == 0:
                         raise BadField("groups.members.process_id")
+                    n -= 1
                     here = pos
-                    groups_members_process_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    groups_members_process_id = long_text(buf, here, pos)
                 (n,) = unpack_b(buf, pos)
                 pos += 1
                 groups_members_user_endpoint: Endpoint | None = None
@@ -503,8 +551,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.user_endpoint.host")
+                        n -= 1
                         here = pos
-                        groups_members_user_endpoint_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_user_endpoint_host = long_text(buf, here, pos)
                     groups_members_user_endpoint_port, n = unpack_HB(buf, pos)
                     pos += 3
                     if n:
@@ -544,8 +594,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.client_tags.key")
+                            n -= 1
                             here = pos
-                            groups_members_client_tags_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            groups_members_client_tags_key = long_text(buf, here, pos)
                         n = buf[pos]
                         if 0 < n < 0x80:
                             groups_members_client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -553,8 +605,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.client_tags.value")
+                            n -= 1
                             here = pos
-                            groups_members_client_tags_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            groups_members_client_tags_value = long_text(buf, here, pos)
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -597,8 +651,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.task_offsets.subtopology_id")
+                            n -= 1
                             here = pos
-                            groups_members_task_offsets_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            groups_members_task_offsets_subtopology_id = long_text(buf, here, pos)
                         groups_members_task_offsets_partition, groups_members_task_offsets_offset, n = unpack_iqB(buf, pos)
                         pos += 13
                         if n:
@@ -641,8 +697,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("groups.members.task_end_offsets.subtopology_id")
+                            n -= 1
                             here = pos
-                            groups_members_task_end_offsets_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            groups_members_task_end_offsets_subtopology_id = long_text(buf, here, pos)
                         groups_members_task_end_offsets_partition, groups_members_task_end_offsets_offset, n = unpack_iqB(buf, pos)
                         pos += 13
                         if n:
@@ -669,8 +727,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.active_tasks.subtopology_id")
+                        n -= 1
                         here = pos
-                        groups_members_assignment_active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_assignment_active_tasks_subtopology_id = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -710,8 +770,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.standby_tasks.subtopology_id")
+                        n -= 1
                         here = pos
-                        groups_members_assignment_standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_assignment_standby_tasks_subtopology_id = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -751,8 +813,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.assignment.warmup_tasks.subtopology_id")
+                        n -= 1
                         here = pos
-                        groups_members_assignment_warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_assignment_warmup_tasks_subtopology_id = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -796,8 +860,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.active_tasks.subtopology_id")
+                        n -= 1
                         here = pos
-                        groups_members_target_assignment_active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_target_assignment_active_tasks_subtopology_id = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -837,8 +903,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.standby_tasks.subtopology_id")
+                        n -= 1
                         here = pos
-                        groups_members_target_assignment_standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_target_assignment_standby_tasks_subtopology_id = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -878,8 +946,10 @@ def decode_streams_group_describe_response_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("groups.members.target_assignment.warmup_tasks.subtopology_id")
+                        n -= 1
                         here = pos
-                        groups_members_target_assignment_warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        groups_members_target_assignment_warmup_tasks_subtopology_id = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

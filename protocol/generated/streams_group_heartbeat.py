@@ -42,6 +42,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -88,8 +89,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -97,8 +100,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         instance_id: str | None
         member_epoch, endpoint_information_epoch, n = unpack_iiB(buf, pos)
         if not n:
@@ -111,8 +116,13 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             instance_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 8)
-            here = pos
-            instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                instance_id = long_text(buf, here, pos)
+            else:
+                instance_id = None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -125,8 +135,13 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                rack_id = long_text(buf, here, pos)
+            else:
+                rack_id = None
         rebalance_timeout_ms, n = unpack_ib(buf, pos)
         pos += 5
         topology: Topology | None = None
@@ -152,8 +167,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("topology.subtopologies.subtopology_id")
+                    n -= 1
                     here = pos
-                    topology_subtopologies_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    topology_subtopologies_subtopology_id = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -175,8 +192,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.source_topics.item")
+                        n -= 1
                         here = pos
-                        topology_subtopologies_source_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        topology_subtopologies_source_topics_item = long_text(buf, here, pos)
                     topology_subtopologies_source_topics.append(topology_subtopologies_source_topics_item)
                 n = buf[pos]
                 pos += 1
@@ -199,8 +218,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.source_topic_regex.item")
+                        n -= 1
                         here = pos
-                        topology_subtopologies_source_topic_regex_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        topology_subtopologies_source_topic_regex_item = long_text(buf, here, pos)
                     topology_subtopologies_source_topic_regex.append(topology_subtopologies_source_topic_regex_item)
                 n = buf[pos]
                 pos += 1
@@ -223,8 +244,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.state_changelog_topics.name")
+                        n -= 1
                         here = pos
-                        topology_subtopologies_state_changelog_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        topology_subtopologies_state_changelog_topics_name = long_text(buf, here, pos)
                     topology_subtopologies_state_changelog_topics_partitions, topology_subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n >= 0x80:
@@ -259,8 +282,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.key")
+                                n -= 1
                                 here = pos
-                                topology_subtopologies_state_changelog_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                topology_subtopologies_state_changelog_topics_topic_configs_key = long_text(buf, here, pos)
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 topology_subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -268,8 +293,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("topology.subtopologies.state_changelog_topics.topic_configs.value")
+                                n -= 1
                                 here = pos
-                                topology_subtopologies_state_changelog_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                topology_subtopologies_state_changelog_topics_topic_configs_value = long_text(buf, here, pos)
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -301,8 +328,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.repartition_sink_topics.item")
+                        n -= 1
                         here = pos
-                        topology_subtopologies_repartition_sink_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        topology_subtopologies_repartition_sink_topics_item = long_text(buf, here, pos)
                     topology_subtopologies_repartition_sink_topics.append(topology_subtopologies_repartition_sink_topics_item)
                 n = buf[pos]
                 pos += 1
@@ -325,8 +354,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("topology.subtopologies.repartition_source_topics.name")
+                        n -= 1
                         here = pos
-                        topology_subtopologies_repartition_source_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        topology_subtopologies_repartition_source_topics_name = long_text(buf, here, pos)
                     topology_subtopologies_repartition_source_topics_partitions, topology_subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                     pos += 7
                     if n >= 0x80:
@@ -361,8 +392,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.key")
+                                n -= 1
                                 here = pos
-                                topology_subtopologies_repartition_source_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                topology_subtopologies_repartition_source_topics_topic_configs_key = long_text(buf, here, pos)
                             n = buf[pos]
                             if 0 < n < 0x80:
                                 topology_subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -370,8 +403,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                                 n, pos = read_string_size(buf, pos)
                                 if n == 0:
                                     raise BadField("topology.subtopologies.repartition_source_topics.topic_configs.value")
+                                n -= 1
                                 here = pos
-                                topology_subtopologies_repartition_source_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                pos = here + n
+                                topology_subtopologies_repartition_source_topics_topic_configs_value = long_text(buf, here, pos)
                             n = buf[pos]
                             pos += 1
                             if n:
@@ -472,8 +507,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("active_tasks.subtopology_id")
+                    n -= 1
                     here = pos
-                    active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    active_tasks_subtopology_id = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -514,8 +551,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("standby_tasks.subtopology_id")
+                    n -= 1
                     here = pos
-                    standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    standby_tasks_subtopology_id = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -556,8 +595,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("warmup_tasks.subtopology_id")
+                    n -= 1
                     here = pos
-                    warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    warmup_tasks_subtopology_id = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -588,8 +629,13 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
             process_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            process_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                process_id = long_text(buf, here, pos)
+            else:
+                process_id = None
         (n,) = unpack_b(buf, pos)
         pos += 1
         user_endpoint: Endpoint | None = None
@@ -601,8 +647,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("user_endpoint.host")
+                n -= 1
                 here = pos
-                user_endpoint_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                user_endpoint_host = long_text(buf, here, pos)
             user_endpoint_port, n = unpack_HB(buf, pos)
             pos += 3
             if n:
@@ -643,8 +691,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("client_tags.key")
+                        n -= 1
                         here = pos
-                        client_tags_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        client_tags_key = long_text(buf, here, pos)
                     n = buf[pos]
                     if 0 < n < 0x80:
                         client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -652,8 +702,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("client_tags.value")
+                        n -= 1
                         here = pos
-                        client_tags_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        client_tags_value = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -697,8 +749,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("task_offsets.subtopology_id")
+                        n -= 1
                         here = pos
-                        task_offsets_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        task_offsets_subtopology_id = long_text(buf, here, pos)
                     task_offsets_partition, task_offsets_offset, n = unpack_iqB(buf, pos)
                     pos += 13
                     if n:
@@ -742,8 +796,10 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("task_end_offsets.subtopology_id")
+                        n -= 1
                         here = pos
-                        task_end_offsets_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        task_end_offsets_subtopology_id = long_text(buf, here, pos)
                     task_end_offsets_partition, task_end_offsets_offset, n = unpack_iqB(buf, pos)
                     pos += 13
                     if n:
@@ -1155,8 +1211,13 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                error_message = long_text(buf, here, pos)
+            else:
+                error_message = None
         n = buf[pos]
         if 0 < n < 0x80:
             member_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1164,8 +1225,10 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, n = unpack_iiiiB(buf, pos)
         pos += 17
         if n >= 0x80:
@@ -1207,8 +1270,10 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos + 1)
                         if n == 0:
                             raise BadField("status.status_detail")
+                        n -= 1
                         here = pos
-                        status_status_detail = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        status_status_detail = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -1236,8 +1301,10 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("active_tasks.subtopology_id")
+                    n -= 1
                     here = pos
-                    active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    active_tasks_subtopology_id = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1278,8 +1345,10 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("standby_tasks.subtopology_id")
+                    n -= 1
                     here = pos
-                    standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    standby_tasks_subtopology_id = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1320,8 +1389,10 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("warmup_tasks.subtopology_id")
+                    n -= 1
                     here = pos
-                    warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    warmup_tasks_subtopology_id = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -1362,8 +1433,10 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("partitions_by_user_endpoint.user_endpoint.host")
+                    n -= 1
                     here = pos
-                    partitions_by_user_endpoint_user_endpoint_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    partitions_by_user_endpoint_user_endpoint_host = long_text(buf, here, pos)
                 partitions_by_user_endpoint_user_endpoint_port, n = unpack_HB(buf, pos)
                 pos += 3
                 if n:
@@ -1389,8 +1462,10 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("partitions_by_user_endpoint.active_partitions.topic")
+                        n -= 1
                         here = pos
-                        partitions_by_user_endpoint_active_partitions_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        partitions_by_user_endpoint_active_partitions_topic = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:
@@ -1430,8 +1505,10 @@ def decode_streams_group_heartbeat_response_v0(buf: bytes, pos: int, version: in
                         n, pos = read_string_size(buf, pos)
                         if n == 0:
                             raise BadField("partitions_by_user_endpoint.standby_partitions.topic")
+                        n -= 1
                         here = pos
-                        partitions_by_user_endpoint_standby_partitions_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                        pos = here + n
+                        partitions_by_user_endpoint_standby_partitions_topic = long_text(buf, here, pos)
                     n = buf[pos]
                     pos += 1
                     if n >= 0x80:

@@ -49,6 +49,7 @@ from protocol.wire import (
     BadField,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -85,7 +86,9 @@ def decode_streams_group_metadata_key_v0(buf: bytes, pos: int, version: int = 0)
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return StreamsGroupMetadataKey(group_id), pos
@@ -160,8 +163,10 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                                     n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("last_assignment_configs.key")
+                                    n -= 1
                                     here = pos
-                                    last_assignment_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                    pos = here + n
+                                    last_assignment_configs_key = long_text(buf, here, pos)
                                 n = buf[pos]
                                 if 0 < n < 0x80:
                                     last_assignment_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -169,8 +174,10 @@ def decode_streams_group_metadata_value_v0(buf: bytes, pos: int, version: int = 
                                     n, pos = read_string_size(buf, pos)
                                     if n == 0:
                                         raise BadField("last_assignment_configs.value")
+                                    n -= 1
                                     here = pos
-                                    last_assignment_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                                    pos = here + n
+                                    last_assignment_configs_value = long_text(buf, here, pos)
                                 n = buf[pos]
                                 pos += 1
                                 if n:
@@ -242,14 +249,18 @@ def decode_streams_group_member_metadata_key_v0(buf: bytes, pos: int, version: i
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return StreamsGroupMemberMetadataKey(group_id, member_id), pos
@@ -288,8 +299,13 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                instance_id = long_text(buf, here, pos)
+            else:
+                instance_id = None
         rack_id: str | None
         n = buf[pos]
         if not n:
@@ -302,8 +318,13 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             rack_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            rack_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                rack_id = long_text(buf, here, pos)
+            else:
+                rack_id = None
         n = buf[pos]
         if 0 < n < 0x80:
             client_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -311,8 +332,10 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_id")
+            n -= 1
             here = pos
-            client_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            client_id = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             client_host = buf[pos + 1 : (pos := pos + n)].decode()
@@ -320,8 +343,10 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("client_host")
+            n -= 1
             here = pos
-            client_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            client_host = long_text(buf, here, pos)
         rebalance_timeout_ms, topology_epoch, n = unpack_iiB(buf, pos)
         if 0 < n < 0x80:
             process_id = buf[pos + 9 : (pos := pos + 8 + n)].decode()
@@ -329,8 +354,10 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
             n, pos = read_string_size(buf, pos + 8)
             if n == 0:
                 raise BadField("process_id")
+            n -= 1
             here = pos
-            process_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            process_id = long_text(buf, here, pos)
         (n,) = unpack_b(buf, pos)
         pos += 1
         user_endpoint: Endpoint | None = None
@@ -342,8 +369,10 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("user_endpoint.host")
+                n -= 1
                 here = pos
-                user_endpoint_host = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                user_endpoint_host = long_text(buf, here, pos)
             user_endpoint_port, n = unpack_HB(buf, pos)
             pos += 3
             if n:
@@ -383,8 +412,10 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("client_tags.key")
+                    n -= 1
                     here = pos
-                    client_tags_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    client_tags_key = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     client_tags_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -392,8 +423,10 @@ def decode_streams_group_member_metadata_value_v0(buf: bytes, pos: int, version:
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("client_tags.value")
+                    n -= 1
                     here = pos
-                    client_tags_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    client_tags_value = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -506,7 +539,9 @@ def decode_streams_group_target_assignment_metadata_key_v0(buf: bytes, pos: int,
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return StreamsGroupTargetAssignmentMetadataKey(group_id), pos
@@ -579,14 +614,18 @@ def decode_streams_group_target_assignment_member_key_v0(buf: bytes, pos: int, v
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return StreamsGroupTargetAssignmentMemberKey(group_id, member_id), pos
@@ -634,8 +673,10 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks.subtopology_id")
+                n -= 1
                 here = pos
-                active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                active_tasks_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -675,8 +716,10 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks.subtopology_id")
+                n -= 1
                 here = pos
-                standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                standby_tasks_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -716,8 +759,10 @@ def decode_streams_group_target_assignment_member_value_v0(buf: bytes, pos: int,
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks.subtopology_id")
+                n -= 1
                 here = pos
-                warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                warmup_tasks_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -830,14 +875,18 @@ def decode_streams_group_current_member_assignment_key_v0(buf: bytes, pos: int, 
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return StreamsGroupCurrentMemberAssignmentKey(group_id, member_id), pos
@@ -885,8 +934,10 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks.subtopology_id")
+                n -= 1
                 here = pos
-                active_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                active_tasks_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -952,8 +1003,10 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks.subtopology_id")
+                n -= 1
                 here = pos
-                standby_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                standby_tasks_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1019,8 +1072,10 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks.subtopology_id")
+                n -= 1
                 here = pos
-                warmup_tasks_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                warmup_tasks_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1086,8 +1141,10 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("active_tasks_pending_revocation.subtopology_id")
+                n -= 1
                 here = pos
-                active_tasks_pending_revocation_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                active_tasks_pending_revocation_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1153,8 +1210,10 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("standby_tasks_pending_revocation.subtopology_id")
+                n -= 1
                 here = pos
-                standby_tasks_pending_revocation_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                standby_tasks_pending_revocation_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1220,8 +1279,10 @@ def decode_streams_group_current_member_assignment_value_v0(buf: bytes, pos: int
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("warmup_tasks_pending_revocation.subtopology_id")
+                n -= 1
                 here = pos
-                warmup_tasks_pending_revocation_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                warmup_tasks_pending_revocation_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1541,7 +1602,9 @@ def decode_streams_group_topology_key_v0(buf: bytes, pos: int, version: int = 0)
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return StreamsGroupTopologyKey(group_id), pos
@@ -1586,8 +1649,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("subtopologies.subtopology_id")
+                n -= 1
                 here = pos
-                subtopologies_subtopology_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                subtopologies_subtopology_id = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -1609,8 +1674,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.source_topics.item")
+                    n -= 1
                     here = pos
-                    subtopologies_source_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    subtopologies_source_topics_item = long_text(buf, here, pos)
                 subtopologies_source_topics.append(subtopologies_source_topics_item)
             n = buf[pos]
             pos += 1
@@ -1633,8 +1700,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.source_topic_regex.item")
+                    n -= 1
                     here = pos
-                    subtopologies_source_topic_regex_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    subtopologies_source_topic_regex_item = long_text(buf, here, pos)
                 subtopologies_source_topic_regex.append(subtopologies_source_topic_regex_item)
             n = buf[pos]
             pos += 1
@@ -1657,8 +1726,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.state_changelog_topics.name")
+                    n -= 1
                     here = pos
-                    subtopologies_state_changelog_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    subtopologies_state_changelog_topics_name = long_text(buf, here, pos)
                 subtopologies_state_changelog_topics_partitions, subtopologies_state_changelog_topics_replication_factor, n = unpack_ihB(buf, pos)
                 pos += 7
                 if n >= 0x80:
@@ -1693,8 +1764,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("subtopologies.state_changelog_topics.topic_configs.key")
+                            n -= 1
                             here = pos
-                            subtopologies_state_changelog_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            subtopologies_state_changelog_topics_topic_configs_key = long_text(buf, here, pos)
                         n = buf[pos]
                         if 0 < n < 0x80:
                             subtopologies_state_changelog_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1702,8 +1775,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("subtopologies.state_changelog_topics.topic_configs.value")
+                            n -= 1
                             here = pos
-                            subtopologies_state_changelog_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            subtopologies_state_changelog_topics_topic_configs_value = long_text(buf, here, pos)
                         n = buf[pos]
                         pos += 1
                         if n:
@@ -1735,8 +1810,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.repartition_sink_topics.item")
+                    n -= 1
                     here = pos
-                    subtopologies_repartition_sink_topics_item = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    subtopologies_repartition_sink_topics_item = long_text(buf, here, pos)
                 subtopologies_repartition_sink_topics.append(subtopologies_repartition_sink_topics_item)
             n = buf[pos]
             pos += 1
@@ -1759,8 +1836,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("subtopologies.repartition_source_topics.name")
+                    n -= 1
                     here = pos
-                    subtopologies_repartition_source_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    subtopologies_repartition_source_topics_name = long_text(buf, here, pos)
                 subtopologies_repartition_source_topics_partitions, subtopologies_repartition_source_topics_replication_factor, n = unpack_ihB(buf, pos)
                 pos += 7
                 if n >= 0x80:
@@ -1795,8 +1874,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("subtopologies.repartition_source_topics.topic_configs.key")
+                            n -= 1
                             here = pos
-                            subtopologies_repartition_source_topics_topic_configs_key = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            subtopologies_repartition_source_topics_topic_configs_key = long_text(buf, here, pos)
                         n = buf[pos]
                         if 0 < n < 0x80:
                             subtopologies_repartition_source_topics_topic_configs_value = buf[pos + 1 : (pos := pos + n)].decode()
@@ -1804,8 +1885,10 @@ def decode_streams_group_topology_value_v0(buf: bytes, pos: int, version: int = 
                             n, pos = read_string_size(buf, pos)
                             if n == 0:
                                 raise BadField("subtopologies.repartition_source_topics.topic_configs.value")
+                            n -= 1
                             here = pos
-                            subtopologies_repartition_source_topics_topic_configs_value = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                            pos = here + n
+                            subtopologies_repartition_source_topics_topic_configs_value = long_text(buf, here, pos)
                         n = buf[pos]
                         pos += 1
                         if n:

@@ -18,6 +18,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -48,14 +49,18 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         assignments: list[SyncGroupRequestAssignment]
@@ -86,7 +91,9 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
                 if n < 0x80:
                     assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    assignments_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    assignments_member_id = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("assignments.assignment")
@@ -116,14 +123,18 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id, n = unpack_ih(buf, pos)
         if n < 0:
             raise BadField("member_id")
         if n < 0x80:
             member_id = buf[pos + 6 : (pos := pos + 6 + n)].decode()
         else:
-            member_id = str(memoryview(buf)[pos + 6 : (pos := pos + 6 + n)], "utf-8")
+            here = pos + 6
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -132,7 +143,9 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
         elif n < 0x80:
             group_instance_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_instance_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_instance_id = long_text(buf, here, pos)
         (n,) = unpack_i(buf, pos)
         pos += 4
         assignments: list[SyncGroupRequestAssignment]
@@ -163,7 +176,9 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
                 if n < 0x80:
                     assignments_member_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    assignments_member_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    assignments_member_id = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 if n < 0:
                     raise BadField("assignments.assignment")
@@ -188,8 +203,10 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -197,8 +214,10 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -211,8 +230,13 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_instance_id = long_text(buf, here, pos)
+            else:
+                group_instance_id = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -247,8 +271,10 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("assignments.member_id")
+                    n -= 1
                     here = pos
-                    assignments_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    assignments_member_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     assignments_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -256,8 +282,10 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("assignments.assignment")
+                    n -= 1
                     here = pos
-                    assignments_assignment = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    assignments_assignment = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -284,8 +312,10 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         generation_id, n = unpack_iB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 5 : (pos := pos + 4 + n)].decode()
@@ -293,8 +323,10 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             n, pos = read_string_size(buf, pos + 4)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -307,8 +339,13 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_instance_id = long_text(buf, here, pos)
+            else:
+                group_instance_id = None
         protocol_type: str | None
         n = buf[pos]
         if not n:
@@ -321,8 +358,13 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             protocol_type = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol_type = long_text(buf, here, pos)
+            else:
+                protocol_type = None
         protocol_name: str | None
         n = buf[pos]
         if not n:
@@ -335,8 +377,13 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol_name = long_text(buf, here, pos)
+            else:
+                protocol_name = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -371,8 +418,10 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("assignments.member_id")
+                    n -= 1
                     here = pos
-                    assignments_member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    assignments_member_id = long_text(buf, here, pos)
                 n = buf[pos]
                 if 0 < n < 0x80:
                     assignments_assignment = buf[pos + 1 : (pos := pos + n)]
@@ -380,8 +429,10 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
                     n, pos = read_uvarint(buf, pos)
                     if n == 0:
                         raise BadField("assignments.assignment")
+                    n -= 1
                     here = pos
-                    assignments_assignment = buf[here : (pos := pos + n - 1)]
+                    pos = here + n
+                    assignments_assignment = buf[here:pos]
                 n = buf[pos]
                 pos += 1
                 if n:
@@ -641,8 +692,10 @@ def decode_sync_group_response_v4(buf: bytes, pos: int, version: int = 4) -> tup
             n, pos = read_uvarint(buf, pos + 6)
             if n == 0:
                 raise BadField("assignment")
+            n -= 1
             here = pos
-            assignment = buf[here : (pos := pos + n - 1)]
+            pos = here + n
+            assignment = buf[here:pos]
         n = buf[pos]
         pos += 1
         if n:
@@ -668,8 +721,13 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             protocol_type = buf[pos + 7 : (pos := pos + 6 + n)].decode()
         else:
             n, pos = read_string_size(buf, pos + 6)
-            here = pos
-            protocol_type = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol_type = long_text(buf, here, pos)
+            else:
+                protocol_type = None
         protocol_name: str | None
         n = buf[pos]
         if not n:
@@ -682,8 +740,13 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             protocol_name = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            protocol_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                protocol_name = long_text(buf, here, pos)
+            else:
+                protocol_name = None
         n = buf[pos]
         if 0 < n < 0x80:
             assignment = buf[pos + 1 : (pos := pos + n)]
@@ -691,8 +754,10 @@ def decode_sync_group_response_v5(buf: bytes, pos: int, version: int = 5) -> tup
             n, pos = read_uvarint(buf, pos)
             if n == 0:
                 raise BadField("assignment")
+            n -= 1
             here = pos
-            assignment = buf[here : (pos := pos + n - 1)]
+            pos = here + n
+            assignment = buf[here:pos]
         n = buf[pos]
         pos += 1
         if n:

@@ -16,6 +16,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -45,7 +46,9 @@ def decode_transaction_log_key_v0(buf: bytes, pos: int, version: int = 0) -> tup
         if n < 0x80:
             transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         if pos > len(buf):
             raise IndexError
         return TransactionLogKey(transactional_id), pos
@@ -87,7 +90,9 @@ def decode_transaction_log_value_v0(buf: bytes, pos: int, version: int = 0) -> t
                 if n < 0x80:
                     transaction_partitions_topic = buf[pos + 2 : (pos := pos + 2 + n)].decode()
                 else:
-                    transaction_partitions_topic = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                    here = pos + 2
+                    pos = here + n
+                    transaction_partitions_topic = long_text(buf, here, pos)
                 (n,) = unpack_i(buf, pos)
                 pos += 4
                 transaction_partitions_partition_ids: list[int]
@@ -133,8 +138,10 @@ def decode_transaction_log_value_v1(buf: bytes, pos: int, version: int = 1) -> t
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("transaction_partitions.topic")
+                    n -= 1
                     here = pos
-                    transaction_partitions_topic = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    transaction_partitions_topic = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:

@@ -37,6 +37,7 @@ from protocol.wire import (
     decode_failure,
     encode_failure,
     not_in_version,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -76,14 +77,18 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
         if n < 0x80:
             transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         producer_id, producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         topics: list[TxnOffsetCommitRequestTopic]
@@ -101,7 +106,9 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitRequestPartition]
@@ -140,7 +147,9 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 14 : (pos := pos + 14 + n)].decode()
                     else:
-                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 14 : (pos := pos + 14 + n)], "utf-8")
+                        here = pos + 14
+                        pos = here + n
+                        topics_partitions_committed_metadata = long_text(buf, here, pos)
                     topics_partitions.append(TxnOffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, -1, topics_partitions_committed_metadata))
             topics.append(TxnOffsetCommitRequestTopic(topics_name, topics_partitions))
         if pos > len(buf):
@@ -164,14 +173,18 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
         if n < 0x80:
             transactional_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            transactional_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
         if n < 0x80:
             group_id = buf[pos + 2 : (pos := pos + 2 + n)].decode()
         else:
-            group_id = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+            here = pos + 2
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         producer_id, producer_epoch, n = unpack_qhi(buf, pos)
         pos += 14
         topics: list[TxnOffsetCommitRequestTopic]
@@ -189,7 +202,9 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitRequestPartition]
@@ -228,7 +243,9 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
                     elif n < 0x80:
                         topics_partitions_committed_metadata = buf[pos + 18 : (pos := pos + 18 + n)].decode()
                     else:
-                        topics_partitions_committed_metadata = str(memoryview(buf)[pos + 18 : (pos := pos + 18 + n)], "utf-8")
+                        here = pos + 18
+                        pos = here + n
+                        topics_partitions_committed_metadata = long_text(buf, here, pos)
                     topics_partitions.append(TxnOffsetCommitRequestPartition(topics_partitions_partition_index, topics_partitions_committed_offset, topics_partitions_committed_leader_epoch, topics_partitions_committed_metadata))
             topics.append(TxnOffsetCommitRequestTopic(topics_name, topics_partitions))
         if pos > len(buf):
@@ -250,8 +267,10 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("transactional_id")
+            n -= 1
             here = pos
-            transactional_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            transactional_id = long_text(buf, here, pos)
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -259,8 +278,10 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         producer_id, producer_epoch, generation_id, n = unpack_qhiB(buf, pos)
         if 0 < n < 0x80:
             member_id = buf[pos + 15 : (pos := pos + 14 + n)].decode()
@@ -268,8 +289,10 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             n, pos = read_string_size(buf, pos + 14)
             if n == 0:
                 raise BadField("member_id")
+            n -= 1
             here = pos
-            member_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            member_id = long_text(buf, here, pos)
         group_instance_id: str | None
         n = buf[pos]
         if not n:
@@ -282,8 +305,13 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             group_instance_id = buf[pos + 1 : (pos := pos + n)].decode()
         else:
             n, pos = read_string_size(buf, pos)
-            here = pos
-            group_instance_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                group_instance_id = long_text(buf, here, pos)
+            else:
+                group_instance_id = None
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -305,8 +333,10 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:
@@ -352,8 +382,13 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                         topics_partitions_committed_metadata = buf[pos + 17 : (pos := pos + 16 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 16)
-                        here = pos
-                        topics_partitions_committed_metadata = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            topics_partitions_committed_metadata = long_text(buf, here, pos)
+                        else:
+                            topics_partitions_committed_metadata = None
                     n = buf[pos]
                     pos += 1
                     if n:
@@ -573,7 +608,9 @@ def decode_txn_offset_commit_response_v0(buf: bytes, pos: int, version: int = 0)
             if n < 0x80:
                 topics_name = buf[pos + 2 : (pos := pos + 2 + n)].decode()
             else:
-                topics_name = str(memoryview(buf)[pos + 2 : (pos := pos + 2 + n)], "utf-8")
+                here = pos + 2
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             (n,) = unpack_i(buf, pos)
             pos += 4
             topics_partitions: list[TxnOffsetCommitResponsePartition]
@@ -625,8 +662,10 @@ def decode_txn_offset_commit_response_v3(buf: bytes, pos: int, version: int = 3)
                 n, pos = read_string_size(buf, pos)
                 if n == 0:
                     raise BadField("topics.name")
+                n -= 1
                 here = pos
-                topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                pos = here + n
+                topics_name = long_text(buf, here, pos)
             n = buf[pos]
             pos += 1
             if n >= 0x80:

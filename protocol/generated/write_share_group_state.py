@@ -26,6 +26,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -60,8 +61,10 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -145,8 +148,10 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
             n, pos = read_string_size(buf, pos)
             if n == 0:
                 raise BadField("group_id")
+            n -= 1
             here = pos
-            group_id = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+            pos = here + n
+            group_id = long_text(buf, here, pos)
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -368,8 +373,13 @@ def decode_write_share_group_state_response_v0(buf: bytes, pos: int, version: in
                         results_partitions_error_message = buf[pos + 7 : (pos := pos + 6 + n)].decode()
                     else:
                         n, pos = read_string_size(buf, pos + 6)
-                        here = pos
-                        results_partitions_error_message = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8") if n else None
+                        if n:
+                            n -= 1
+                            here = pos
+                            pos = here + n
+                            results_partitions_error_message = long_text(buf, here, pos)
+                        else:
+                            results_partitions_error_message = None
                     n = buf[pos]
                     pos += 1
                     if n:

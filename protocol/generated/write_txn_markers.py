@@ -25,6 +25,7 @@ from protocol.wire import (
     at_version,
     decode_failure,
     encode_failure,
+    long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
@@ -83,8 +84,10 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
+                    n -= 1
                     here = pos
-                    markers_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    markers_topics_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -157,8 +160,10 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
+                    n -= 1
                     here = pos
-                    markers_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    markers_topics_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
@@ -311,8 +316,10 @@ def decode_write_txn_markers_response_v1(buf: bytes, pos: int, version: int = 1)
                     n, pos = read_string_size(buf, pos)
                     if n == 0:
                         raise BadField("markers.topics.name")
+                    n -= 1
                     here = pos
-                    markers_topics_name = str(memoryview(buf)[here : (pos := pos + n - 1)], "utf-8")
+                    pos = here + n
+                    markers_topics_name = long_text(buf, here, pos)
                 n = buf[pos]
                 pos += 1
                 if n >= 0x80:
