@@ -143,7 +143,8 @@ def test_a_tick_costs_the_same_however_many_timers_are_armed(is_rearmed: bool) -
                 bench.schedule(f"session-{member}", 1_800_000)
         counts.append(_calls(lambda: bench.loop.run(20 * TICK_MS)))  # noqa: B023 - called at once
 
-    assert counts[0] == counts[1]
+    # The garbage collector may call a thing or two meanwhile; a look at each timer would be ten thousand.
+    assert abs(counts[0] - counts[1]) < 100
 
 
 def test_a_quiet_pass_over_deadlines_that_moved_corrects_each_once() -> None:
