@@ -117,7 +117,8 @@ def test_fetch_waits_as_long_as_asked_and_returns_nothing(client: Client, fresh_
     *seen, waited_s = fetched()
 
     assert seen == [ErrorCode.NONE, 0, b""]
-    assert waited_s >= 0.1
+    # Timers count whole milliseconds: the one in which the request came has begun already.
+    assert waited_s >= 0.099
 
 
 def test_a_waiting_fetch_holds_up_nobody_else(client: Client, address: tuple[str, int], fresh_name: str) -> None:
