@@ -98,24 +98,24 @@ def sources(shard_dir: Path, upto: int) -> tuple[Layer | None, list[Source]]:
     """The layer and the sealed segments after it that hold the records before ``upto``, in offset order."""
     bases = segment_bases(shard_dir)
     layer = layer_to_load(shard_dir, bases, upto=upto)
-    start = layer.to_offset if layer is not None else 0
-    found = [Source(str(path), 0, start, is_dense=False) for path in layer.files()] if layer is not None else []
-    for base, end in itertools.pairwise(bases):
-        if base < upto and end > start:
-            found.append(Source(str(shard_dir / f"{base:020d}.log"), start, end, is_dense=True))
-    return layer, found
+    return layer, _from_layer_on(shard_dir, layer, bases, upto)
 
 
 def full_sources(shard_dir: Path, upto: int) -> tuple[Layer | None, list[Source]]:
     """The whole history before ``upto``: every segment that is left, after the oldest layer that reaches the first one, where the beginning is gone."""
     bases = segment_bases(shard_dir)
     layer = None if not bases or bases[0] == 0 else _oldest_layer(shard_dir, bases[0], upto)
-    start = 0 if layer is None else layer.to_offset
-    found = [] if layer is None else [Source(str(path), 0, start, is_dense=False) for path in layer.files()]
+    return layer, _from_layer_on(shard_dir, layer, bases, upto)
+
+
+def _from_layer_on(shard_dir: Path, layer: Layer | None, bases: Sequence[int], upto: int) -> list[Source]:
+    """The files of a layer, then the sealed segments behind it, as far as they hold records before ``upto``."""
+    start = layer.to_offset if layer is not None else 0
+    found = [Source(str(path), 0, start, is_dense=False) for path in layer.files()] if layer is not None else []
     for base, end in itertools.pairwise(bases):
         if base < upto and end > start:
             found.append(Source(str(shard_dir / f"{base:020d}.log"), start, end, is_dense=True))
-    return layer, found
+    return found
 
 
 def _oldest_layer(shard_dir: Path, first_base: int, upto: int) -> Layer:

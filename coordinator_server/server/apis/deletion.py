@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from operator import attrgetter
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.then import Then
@@ -29,24 +31,20 @@ def delete_groups(node: Node, context: RequestContext, request: DeleteGroupsRequ
     by_shard: dict[int, list[str]] = {}
     for group_id in dict.fromkeys(request.groups_names):
         by_shard.setdefault(node.partition_of(group_id), []).append(group_id)
-    results: list[DeletableGroupResult] = []
-    missing = len(by_shard)
+    asked = list(by_shard.items())
 
-    def answered(answer: list[DeletableGroupResult]) -> None:
-        nonlocal missing
-        results.extend(answer)
-        missing -= 1
-        if missing == 0:
-            reply.complete(DeleteGroupsResponse(results=results))
+    def gathered(answers: list[list[DeletableGroupResult] | Refused]) -> None:
+        results: list[DeletableGroupResult] = []
+        for (_, group_ids), answer in zip(asked, answers, strict=True):
+            if isinstance(answer, Refused):
+                told = operation_error(answer.error)
+                answer = [DeletableGroupResult(group_id, told) for group_id in group_ids]
+            results += answer
+        reply.complete(DeleteGroupsResponse(results=results))
 
-    def failed(group_ids: list[str], error: ErrorCode, message: str | None) -> None:
-        told = operation_error(error)
-        answered([DeletableGroupResult(group_id, told) for group_id in group_ids])
-
-    if not by_shard:
-        reply.complete(DeleteGroupsResponse())
-    for partition, group_ids in by_shard.items():
-        node.groups.write(partition, DELETE_GROUPS, context, group_ids, Then(answered, partial(failed, group_ids)))
+    gather = Gather(len(asked), gathered)
+    for place, (partition, group_ids) in enumerate(asked):
+        node.groups.write(partition, DELETE_GROUPS, context, group_ids, gather.reply(place))
 
 
 def refuse_delete_groups(
@@ -63,7 +61,7 @@ def delete_offsets(node: Node, context: RequestContext, request: OffsetDeleteReq
     def answered(response: OffsetDeleteResponse) -> None:
         if refused:
             # As in Kafka: next to partitions that do not exist, an error of the whole group goes untold.
-            response = OffsetDeleteResponse(topics=_merge(refused, response.topics))
+            response = OffsetDeleteResponse(topics=merged(refused, response.topics, attrgetter("name")))
         reply.complete(response)
 
     def failed(error: ErrorCode, message: str | None) -> None:
@@ -96,15 +94,3 @@ def _take_unknown(node: Node, request: OffsetDeleteRequest) -> list[OffsetDelete
             asked.partitions = [one for one in asked.partitions if 0 <= one.partition_index < count]
     request.topics = [topic for topic in request.topics if topic.partitions]
     return refused
-
-
-def _merge(
-    refused: list[OffsetDeleteResponseTopic], answered: list[OffsetDeleteResponseTopic]
-) -> list[OffsetDeleteResponseTopic]:
-    """One entry per topic, the refused partitions first."""
-    topics = {topic.name: topic for topic in refused}
-    for topic in answered:
-        known = topics.setdefault(topic.name, topic)
-        if known is not topic:
-            known.partitions += topic.partitions
-    return list(topics.values())

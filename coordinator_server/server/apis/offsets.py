@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.then import Then
@@ -35,6 +37,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 
+_TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offset)
 FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
 INVALID_OFFSET = -1
@@ -66,11 +69,11 @@ def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitReq
         return
 
     def merge(response: OffsetCommitResponse) -> None:
-        reply.complete(OffsetCommitResponse(topics=_merge(refused, response.topics)))
+        reply.complete(OffsetCommitResponse(topics=merged(refused, response.topics, _TOPIC)))
 
     def fail(error: ErrorCode, message: str | None) -> None:
         answered = refuse_commit_offsets(context, request, error, message)
-        reply.complete(OffsetCommitResponse(topics=_merge(refused, answered.topics)))
+        reply.complete(OffsetCommitResponse(topics=merged(refused, answered.topics, _TOPIC)))
 
     node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, Then(merge, fail))
 
@@ -118,18 +121,6 @@ def _take_beyond(asked: OffsetCommitRequestTopic, count: int) -> OffsetCommitReq
 def _refused(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitResponseTopic:
     partitions = [OffsetCommitResponsePartition(partition.partition_index, error) for partition in topic.partitions]
     return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)
-
-
-def _merge(
-    refused: list[OffsetCommitResponseTopic], answered: list[OffsetCommitResponseTopic]
-) -> list[OffsetCommitResponseTopic]:
-    """One entry per topic, the refused partitions first."""
-    topics = {(topic.name, topic.topic_id): topic for topic in refused}
-    for topic in answered:
-        known = topics.setdefault((topic.name, topic.topic_id), topic)
-        if known is not topic:
-            known.partitions += topic.partitions
-    return list(topics.values())
 
 
 def fetch_offsets(node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply) -> None:
