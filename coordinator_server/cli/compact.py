@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.engines import add_engine_arguments, extra_needed
 from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.engine import ShardResult
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -31,18 +32,12 @@ examples:
 
 The spark engine needs the extra: pip install 'coordinator-server[spark]'. It brings a Java for machines without one.
 """
-EXTRA = ("pyspark", "pyarrow", "numpy", "pandas", "py4j")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
-    parser.add_argument(
-        "--engine", choices=("spark", "python"), default="spark", help="python is slower and needs nothing (%(default)s)"
-    )
-    parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="any Spark master; its workers must see DIR (%(default)s)"
-    )
+    add_engine_arguments(parser, python="slower and needs nothing", workers_see="DIR")
     parser.add_argument(
         "--tombstone-cutoff-ms",
         type=int,
@@ -76,14 +71,8 @@ def run(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace, todo: Sequence[ShardPlan], progress: Progress) -> CompactResult:
     if options.engine == "python":
         return compact(todo, options.tombstone_cutoff_ms, run_python, progress)
-    try:
+    with extra_needed("spark engine", ", or use --engine python"):
         from coordinator_server.pipeline.spark import run_spark, session
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in EXTRA:
-            raise
-        raise CannotRun(
-            f"the spark engine needs {error.name}: pip install 'coordinator-server[spark]', or use --engine python"
-        ) from error
     if not todo:
         return CompactResult()
 

@@ -78,7 +78,7 @@ def _why(options: argparse.Namespace) -> int:
 
 
 def _at(options: argparse.Namespace) -> int:
-    then = _moment(options, options.time)
+    [then] = _moments(options, options.time)
     if then.group is None and not options.json:
         raise PipelineError(f"there was no group {options.group} at {shown(options.time)}")
     _print(options, then, _as_it_was(then))
@@ -86,7 +86,7 @@ def _at(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    before, then = _moment(options, _END_OF_TIME), _moment(options, options.time)
+    before, then = _moments(options, _END_OF_TIME, options.time)
     if then.group is None:
         raise PipelineError(f"there was no group {options.group} at {shown(options.time)}: nothing to restore")
     wanted = then.group.offsets
@@ -126,9 +126,10 @@ def _expiring(options: argparse.Namespace) -> int:
 _ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring}
 
 
-def _moment(options: argparse.Namespace, at_ms: int) -> AsItWas:
+def _moments(options: argparse.Namespace, *times_ms: int) -> list[AsItWas]:
     shard = shard_of(options.data_dir, options.group)
-    return moment(shard, options.group, at_ms, _sealed(options.data_dir, shard))
+    sealed_to = _sealed(options.data_dir, shard)
+    return [moment(shard, options.group, at_ms, sealed_to) for at_ms in times_ms]
 
 
 def _sealed(data_dir: Path, shard: Path) -> int:

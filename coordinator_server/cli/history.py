@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from coordinator_server.cli.compact import EXTRA
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.engines import add_engine_arguments, extra_needed
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -35,12 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables are; made when it is not there")
-    parser.add_argument(
-        "--engine", choices=("spark", "python"), default="spark", help="python is one process and needs no Java (%(default)s)"
-    )
-    parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="any Spark master; its workers must see both (%(default)s)"
-    )
+    add_engine_arguments(parser, python="one process and needs no Java", workers_see="both")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -56,14 +51,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    try:
+    with extra_needed("history"):
         from coordinator_server.pipeline.history import run as job
         from coordinator_server.pipeline.history.output import open_output
         from coordinator_server.pipeline.history.spark import on_spark
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in EXTRA:
-            raise
-        raise CannotRun(f"the history needs {error.name}: pip install 'coordinator-server[spark]'") from error
     started_s = time.monotonic()
     meta = read_meta(LocalStorage(), str(options.data_dir))
     with open_output(options.out.absolute(), meta.cluster_id) as output:

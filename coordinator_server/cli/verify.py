@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from coordinator_server.cli.compact import EXTRA
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.engines import add_engine_arguments, extra_needed
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.progress import progress_on
@@ -32,12 +32,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
-    parser.add_argument(
-        "--engine", choices=("spark", "python"), default="spark", help="python is one process and needs nothing (%(default)s)"
-    )
-    parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="any Spark master; its workers must see DIR (%(default)s)"
-    )
+    add_engine_arguments(parser, python="one process and needs nothing", workers_see="DIR")
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 
@@ -66,14 +61,8 @@ def _verify(options: argparse.Namespace, todo: Sequence[Check], progress: Progre
     try:
         if options.engine == "python" or not todo:
             return list(run_here(todo, progress))
-        try:
+        with extra_needed("spark engine", ", or use --engine python"):
             from coordinator_server.pipeline.spark import deal, session, spread
-        except ImportError as error:
-            if (error.name or "").partition(".")[0] not in EXTRA:
-                raise
-            raise CannotRun(
-                f"the spark engine needs {error.name}: pip install 'coordinator-server[spark]', or use --engine python"
-            ) from error
         with session(options.master) as spark:
             found = spread(spark, deal(spark, todo, lambda check: check.upto), work, progress)
             return sorted((msgspec.json.decode(each, type=Verdict) for each in found), key=lambda each: _number(each.shard))

@@ -13,8 +13,6 @@ A shard that fails stops the run before step 4. Superseded layers and covered se
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -23,7 +21,7 @@ from msgspec import Struct
 
 from coordinator_server.log.layers import clean_attempts, publish
 from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
-from coordinator_server.pipeline.errors import Busy
+from coordinator_server.pipeline.joblock import job_lock
 from coordinator_server.pipeline.plan import ShardPlan, is_compacted, plan_shard, shard_directories
 
 LOCK: Final = ".compact.lock"
@@ -56,17 +54,10 @@ class CompactResult(Struct, frozen=True):
 @contextlib.contextmanager
 def compaction_lock(data_dir: Path) -> Iterator[None]:
     """One compaction at a time; the lock goes with its process. Removes what earlier ones have left."""
-    fd = os.open(data_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Busy(f"another compaction of {data_dir} is running; wait for it to end") from None
+    with job_lock(data_dir / LOCK, f"another compaction of {data_dir} is running"):
         for shard_dir in shard_directories(data_dir):
             clean_attempts(shard_dir)
         yield
-    finally:
-        os.close(fd)
 
 
 def plans(data_dir: Path, sealed: Mapping[str, int]) -> list[ShardPlan]:

@@ -11,7 +11,6 @@ renamed to their places afterwards, and by the next run if this one dies before 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import secrets
 import shutil
@@ -23,7 +22,8 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.log.storage import LocalStorage, make_dir_durably
-from coordinator_server.pipeline.errors import Busy, CannotRun
+from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.joblock import job_lock
 
 RUNS: Final = "_runs"
 LOCK: Final = "_lock"
@@ -80,12 +80,7 @@ class Output:
 def open_output(directory: Path, cluster_id: str) -> Iterator[Output]:
     """Take the directory, making it if need be, and put in order what an earlier run left. Raises Busy, CannotRun."""
     make_dir_durably(LocalStorage(), str(directory))
-    fd = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Busy(f"another run writes to {directory}; wait for it to end") from None
+    with job_lock(directory / LOCK, f"another run writes to {directory}"):
         (directory / RUNS).mkdir(exist_ok=True)
         last = _last_run(directory)
         if last is not None and last.cluster_id != cluster_id:
@@ -99,8 +94,6 @@ def open_output(directory: Path, cluster_id: str) -> Iterator[Output]:
             yield output
         finally:
             shutil.rmtree(output.attempt, ignore_errors=True)
-    finally:
-        os.close(fd)
 
 
 def _last_run(directory: Path) -> Run | None:
