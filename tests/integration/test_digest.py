@@ -18,7 +18,6 @@ from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, make_topic
 from tests.support.client import Client
-from tests.support.control import ask_control
 from tests.support.members import form_group
 from tests.support.server import ROOT, Server
 
@@ -34,7 +33,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 def told(server: Server) -> Digests:
     """By the running server."""
-    answer = ask_control(server.data_dir, op="digest", groups=True)
+    answer = server.control(op="digest", groups=True)
     assert (answer["ok"], answer["format"]) == (True, 1)
     return {name: (shard["offset"], shard["digest"], shard.get("groups", {})) for name, shard in answer["shards"].items()}
 
@@ -92,8 +91,8 @@ def test_live_replayed_compacted_and_started_again(server: Server) -> None:
 def test_shards_are_asked_by_name(server: Server) -> None:
     """Groups only where they are asked for; a shard that is not there is told as such."""
     commit(server, 1, "a")
-    answer = ask_control(server.data_dir, op="digest", shards=[shard_of("a")])
-    unknown = ask_control(server.data_dir, op="digest", shards=["__consumer_offsets-99"])
+    answer = server.control(op="digest", shards=[shard_of("a")])
+    unknown = server.control(op="digest", shards=["__consumer_offsets-99"])
 
     assert answer["shards"].keys() == {shard_of("a")}
     assert answer["shards"][shard_of("a")].keys() == {"offset", "digest"}
@@ -116,7 +115,7 @@ def test_a_server_under_load_is_proven_beside_it(server: Server) -> None:
         try:
             for _ in range(3):
                 live = told(server)
-                assert ask_control(server.data_dir, op="seal")["ok"]
+                assert server.control(op="seal")["ok"]
                 for group in ("a", "b", "c", "d"):
                     offset, digest, groups = live[shard_of(group)]
                     [found] = replay(server.data_dir, [shard_of(group)], offset)

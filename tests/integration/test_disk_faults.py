@@ -17,7 +17,7 @@ from tests.support.asking import commit_alone, committed
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group
-from tests.support.server import Server, ask_control
+from tests.support.server import Server
 from tests.support.strace import failed_calls, failing, needs_strace
 
 # What a client tries again after.
@@ -87,7 +87,7 @@ def test_an_idle_server_ends_when_a_segment_cannot_be_synced(server: Server, tmp
     with failing(server.pid, "fdatasync", "EIO", tmp_path / "calls", path=shard):
         # It may be gone before it answers.
         with suppress(ValueError):
-            assert ask_control(server.data_dir, {"op": "seal"})["ok"] is False
+            assert server.control(op="seal")["ok"] is False
         assert server.wait() == 1
     server.start()
     with Client(server.address) as client:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -35,6 +34,7 @@ from tests.support.client import Client, Closed
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.server import ROOT, Server
+from tests.support.strace import failing, needs_strace
 
 TOPICS = {"topics": "orders:6"}
 
@@ -440,30 +440,13 @@ def test_a_loop_that_keeps_dying_ends_the_server(doomed: Server) -> None:
     assert '"action": "the server ends"' in doomed.log()
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace makes the disk fail")
-def test_a_loop_whose_disk_fails_ends_the_server(doomed: Server) -> None:
+@needs_strace
+def test_a_loop_whose_disk_fails_ends_the_server(doomed: Server, tmp_path: Path) -> None:
     """A sync that failed says that nothing is known of what was written: no answer, no other start, one exit code that is not 0."""
     group, pids = group_at(1, 2), doomed.loop_pids()
-    words = [
-        "strace",
-        "-f",
-        "-qq",
-        "-o",
-        os.devnull,
-        "-e",
-        "trace=fdatasync",
-        "-e",
-        "inject=fdatasync:error=EIO",
-        "-p",
-        str(pids[1]),
-    ]
-    with Client(doomed.addresses[1]) as client, subprocess.Popen(words) as strace:
-        try:
-            eventually(lambda: b"TracerPid:\t0" not in Path(f"/proc/{pids[1]}/status").read_bytes())
-            with pytest.raises(ConnectionError):
-                commit_alone(client, group, "orders", {0: 1})
-        finally:
-            strace.terminate()
+    broken = failing(pids[1], "fdatasync", "EIO", tmp_path / "strace.out")
+    with Client(doomed.addresses[1]) as client, broken, pytest.raises(ConnectionError):
+        commit_alone(client, group, "orders", {0: 1})
 
     assert doomed.wait() == 1
     assert not [pid for pid in pids if is_alive(pid)]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import select
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, NoReturn, Self
+
+from tests.support.control import ask_control
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = re.compile(r"^coordinator-server ready on (?P<addresses>\S+:\d+) \(cluster (?P<cluster>\S+), data (?P<data>.+)\)$")
@@ -111,7 +111,8 @@ class Server:
 
     def control(self, **request: object) -> dict[str, Any]:
         """What ``control.sock`` answers."""
-        return ask_control(self.data_dir, request)
+        answer: dict[str, Any] = ask_control(self.data_dir, **request)
+        return answer
 
     def loop_pids(self) -> list[int]:
         """Of the loops' processes, in order."""
@@ -157,21 +158,6 @@ class Server:
 
     def _log_end(self) -> str:
         return "\n".join(self.log().splitlines()[-30:])
-
-
-def ask_control(data_dir: Path, request: Mapping[str, object]) -> dict[str, Any]:
-    """One request to ``control.sock``, and the answer."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(30)
-        directory = os.open(data_dir, os.O_RDONLY)
-        try:
-            connection.connect(f"/proc/self/fd/{directory}/control.sock")
-        finally:
-            os.close(directory)
-        connection.sendall(json.dumps(request).encode() + b"\n")
-        with connection.makefile("rb") as lines:
-            answer: dict[str, Any] = json.loads(lines.readline())
-    return answer
 
 
 def _stdout(process: subprocess.Popen[str]) -> IO[str]:
