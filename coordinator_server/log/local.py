@@ -75,6 +75,7 @@ class LocalLogStore:
         sync: Sync = Sync.ADAPTIVE,
         storage: Storage | None = None,
         worker: Worker | None = None,
+        make_writer: Callable[[Sync, Post], Writer] = make_writer,
     ) -> LocalLogStore:
         """Lock the directory, making it if need be, and recover what is in it. ``post`` runs a callable on the caller's loop, from any thread.
 
@@ -111,6 +112,7 @@ class LocalLogStore:
         sync: Sync = Sync.ADAPTIVE,
         storage: Storage | None = None,
         worker: Worker | None = None,
+        make_writer: Callable[[Sync, Post], Writer] = make_writer,
     ) -> LocalLogStore:
         """Open what one loop owns of a directory that its supervisor took and settled (directory.py), after recovering that.
 

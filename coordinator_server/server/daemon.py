@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,7 +29,6 @@ from coordinator_server.log.writer import Sync
 from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
@@ -49,6 +47,7 @@ from coordinator_server.server.dispatch import Dispatcher, LoggedReply
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import Node
+from coordinator_server.server.outside import Outside
 from coordinator_server.server.table import served_apis
 from coordinator_server.server.then import Then
 from coordinator_server.server.timers import LoopTimers
@@ -83,12 +82,20 @@ class Daemon:
     One of several loops is given its ``place``; then ``adopt``, ``load`` and ``serve`` are called in the stead of ``start``.
     """
 
-    def __init__(self, config: Config, data_dir: Path, fatal: Callable[[LogError], None], place: Place | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        data_dir: Path,
+        fatal: Callable[[LogError], None],
+        place: Place | None = None,
+        outside: Outside | None = None,
+    ) -> None:
         self._config = config
         self._place = place
         self._data_dir = data_dir
         self._loop = asyncio.get_running_loop()
-        self._clock = SystemClock()
+        self._outside = outside = outside or Outside()
+        self._clock = outside.clock
         self._timers = TimerQueue()
         self._loop_timers = LoopTimers(self._loop, self._timers, self._clock)
         advertised = advertised_address(config)
@@ -98,7 +105,15 @@ class Daemon:
         self._store = self._open_store()
         self._store.when_failed(fatal)
         history = History(config.log_history_retention_ms, config.log_history_retention_bytes)
-        self._retention = Retention(self._store, history, _say_removed, check_ms=config.log_retention_check_interval_ms)
+        self._retention = Retention(
+            self._store,
+            history,
+            _say_removed,
+            check_ms=config.log_retention_check_interval_ms,
+            storage=outside.storage,
+            worker=outside.make_worker() if outside.make_worker else None,
+            wall_ms=self._clock.wall_ms,
+        )
         self._flusher = Flusher(self._store, self._loop.call_soon, fatal)
         services = LoopServices(
             self._store,
@@ -140,8 +155,9 @@ class Daemon:
             "restore": partial(answer_restore, self._node),
             "expiring": partial(answer_expiring, self._node),
         }
-        self._control = ControlSocket(data_dir, self.operations) if place is None else None
-        self._cleaner = Cleaner(config, data_dir, self._seal_all) if place is None else None
+        has_tools = place is None and outside.has_tools
+        self._control = ControlSocket(data_dir, self.operations) if has_tools else None
+        self._cleaner = Cleaner(config, data_dir, self._seal_all) if has_tools else None
 
     async def start(self, host: str, port: int) -> Ready:
         """Bind, load, and only then accept. Raises StartError and LogError; ``stop`` is owed then, too."""
@@ -207,6 +223,9 @@ class Daemon:
             "roll_ms": config.log_roll_ms,
             "journal_bytes": config.log_journal_bytes,
             "sync": Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
+            "storage": self._outside.storage,
+            "worker": self._outside.make_worker() if self._outside.make_worker else None,
+            "make_writer": self._outside.make_writer,
         }
         if self._place is not None:
             return LocalLogStore.open_share(self._data_dir, Share(self._place.loop, self._nodes.owns), **settings)
@@ -293,12 +312,12 @@ class Daemon:
         self._loop.call_soon_threadsafe(callback)
 
     def _build_group(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> GroupShard:
-        return GroupShard(
-            config=self._config, registry=registry, timer=timer, clock=self._clock, new_id=lambda: str(uuid.uuid4())
-        )
+        new_uuid = self._outside.new_uuid
+        return GroupShard(config=self._config, registry=registry, timer=timer, clock=self._clock, new_id=lambda: str(new_uuid()))
 
     def _build_catalog(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> CatalogShard:
-        return CatalogShard(config=self._config, registry=registry, timer=timer, new_topic_id=lambda: uuid.uuid4().bytes)
+        new_uuid = self._outside.new_uuid
+        return CatalogShard(config=self._config, registry=registry, timer=timer, new_topic_id=lambda: new_uuid().bytes)
 
 
 def _reply_type() -> type[PendingReply]:
