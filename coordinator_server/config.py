@@ -39,6 +39,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     # Topics: virtual ones, so that clients have something to subscribe to.
     auto_create_topics_enable: bool = True
     num_partitions: Positive = 1
+    delete_topic_enable: bool = True
     # Ours: topics to declare at start, "orders:6,payments:3"; those that exist stay as they are.
     topics: str = ""
 

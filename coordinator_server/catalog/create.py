@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from coordinator_server.catalog.topics import INTERNAL_TOPICS, name_problem
 from coordinator_server.machine.errors import CoordinatorError
@@ -91,9 +91,14 @@ def _partitions(topic: CreatableTopic, default: int) -> int:
 
 def topic_records(name: str, topic_id: bytes, partitions: int, node_id: int) -> list[CoordinatorRecord]:
     """The records that make one topic, every partition on this node."""
-    records = [CoordinatorRecord(TopicRecord(name, topic_id), None)]
-    for partition in range(partitions):
-        replicas = [node_id]
+    return [CoordinatorRecord(TopicRecord(name, topic_id), None), *partition_records(topic_id, range(partitions), node_id)]
+
+
+def partition_records(topic_id: bytes, partitions: Iterable[int], node_id: int) -> list[CoordinatorRecord]:
+    """The records that make partitions of a topic."""
+    records = []
+    replicas = [node_id]
+    for partition in partitions:
         record = PartitionRecord(partition, topic_id, replicas, replicas, leader=node_id, leader_epoch=0, partition_epoch=0)
         records.append(CoordinatorRecord(record, None))
     return records

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coordinator_server.catalog.create import plan
+from coordinator_server.catalog.delete import plan_deletion
 from coordinator_server.catalog.digest import topics_digest
-from coordinator_server.catalog.topics import Topic
-from coordinator_server.config import Config
+from coordinator_server.catalog.grow import plan_growth
+from coordinator_server.catalog.topics import DeletedTopic, Topic
+from coordinator_server.config import Config, loop_count
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, CoordinatorTimer, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 
 TOPIC = "__cluster_metadata"
 
@@ -28,6 +34,8 @@ class CatalogShard(CoordinatorShard):
         self._new_topic_id = new_topic_id
         self._by_name: TimelineDict[str, Topic] = TimelineDict(registry)
         self._topics: TimelineDict[bytes, Topic] = TimelineDict(registry)
+        # Told of every topic that a record removes, durable or not.
+        self.on_removed: Callable[[DeletedTopic], None] = lambda _topic: None
 
     # Write operations
 
@@ -48,6 +56,23 @@ class CatalogShard(CoordinatorShard):
         result = self.create_topics(context, request, reply)
         result.reasons = [Reason(Why.TOPICS_DECLARED)]
         return result
+
+    def delete_topics(
+        self, context: RequestContext, request: DeleteTopicsRequest, reply: Reply[DeleteTopicsResponse]
+    ) -> CoordinatorResult[DeleteTopicsResponse]:
+        """Remove the topics that can be removed. What groups committed for them is not this shard's."""
+        if not self._config.delete_topic_enable:
+            raise CoordinatorError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
+        results, records = plan_deletion(request, self._by_name.get, self._topics.get)
+        return CoordinatorResult(DeleteTopicsResponse(responses=results), records)
+
+    def create_partitions(
+        self, context: RequestContext, request: CreatePartitionsRequest, reply: Reply[CreatePartitionsResponse]
+    ) -> CoordinatorResult[CreatePartitionsResponse]:
+        """Give topics more partitions."""
+        first = self._config.node_id
+        results, records = plan_growth(request, self._by_name.get, range(first, first + loop_count(self._config)))
+        return CoordinatorResult(CreatePartitionsResponse(results=results), [] if request.validate_only else records)
 
     # Read operations
 
@@ -80,6 +105,7 @@ class CatalogShard(CoordinatorShard):
             case RemoveTopicRecord(topic_id=topic_id):
                 topic = self._topics.pop(topic_id)
                 del self._by_name[topic.name]
+                self.on_removed(DeletedTopic(topic.name, topic_id))
 
     def _put(self, topic: Topic) -> None:
         self._by_name[topic.name] = self._topics[topic.topic_id] = topic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -19,6 +20,13 @@ class Topic(Struct, frozen=True, gc=False):
     name: str
     topic_id: bytes
     partitions: int
+
+
+class DeletedTopic(NamedTuple):
+    """A topic that was, under this id."""
+
+    name: str
+    topic_id: bytes
 
 
 def name_problem(name: str) -> str | None:

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group import commit, delete, describe, heartbeat, join, leave, restore, sync
 from coordinator_server.group.attempt import JoinAttempt
@@ -17,6 +18,7 @@ from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.sessions import start_restored_sessions
+from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.unserved import KINDS
 from coordinator_server.machine.shard import (
     Clock,
@@ -65,6 +67,7 @@ class GroupShard:
         self.groups = Groups(config, registry, timer, clock, new_id)
         self.groups.on_restored = partial(start_restored_sessions, self.groups)
         self.expiry = OffsetExpiry(self.groups)
+        self._topic_deletion = TopicDeletion(self.groups)
         self._digests = GroupDigests(self.groups, registry)
         offsets = self.groups.offsets
         self._replay: dict[type, Callable[[int, Any, Any], None]] = {
@@ -126,6 +129,12 @@ class GroupShard:
     ) -> CoordinatorResult[OffsetDeleteResponse]:
         """Each partition has its own answer."""
         return delete.delete_group_offsets(self.groups, request)
+
+    def delete_topics(
+        self, context: RequestContext, topics: Sequence[DeletedTopic], reply: Reply[None]
+    ) -> CoordinatorResult[None]:
+        """Topics are gone, and what was committed for them goes. Answered when the first of it has gone; the rest follows."""
+        return self._topic_deletion.begin(topics)
 
     def restore_offsets(self, context: RequestContext, request: Restore, reply: Reply[Restored]) -> CoordinatorResult[Restored]:
         """Exactly these offsets, in one operation."""

@@ -56,6 +56,7 @@ class Why(StrEnum):
     OFFSETS_DELETED = "offsets-deleted"  # by OffsetDelete
     OFFSETS_EXPIRED = "offsets-expired"  # with the group where those were its last
     OFFSETS_RESTORED = "offsets-restored"  # to those of a moment, which is told as what was said
+    TOPIC_DELETED = "topic-deleted"  # what was committed for it goes, too; the topics are told as what was said
     TOPICS_DECLARED = "topics-declared"  # the ``topics`` property
 
 

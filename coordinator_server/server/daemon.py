@@ -18,6 +18,7 @@ import structlog
 
 from coordinator_server.catalog.shard import TOPIC as CATALOG_TOPIC
 from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config, advertised_address, declared_topics
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import LogError
@@ -30,7 +31,8 @@ from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import Flusher
-from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
+from coordinator_server.runtime.gather import Refused
+from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.administration import answer_expiring, answer_restore
 from coordinator_server.server.cleaner import Cleaner
@@ -58,6 +60,7 @@ from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest,
 log = structlog.get_logger(__name__)
 
 FIRST_EPOCH = 1
+DELETE_TOPIC_OFFSETS = WriteOperation("delete-topic-offsets", GroupShard.delete_topics)
 PROGRESS_SECONDS = 2.0
 
 
@@ -102,6 +105,7 @@ class Daemon:
         nodes = Nodes(config.node_id, advertised=Endpoint(*advertised) if advertised else None)
         self._nodes = nodes if place is None else nodes._replace(ports=place.ports, loop=place.loop)
         self._fatal = fatal
+        self._ourselves = RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if config.log_provenance else None)
         self._store = self._open_store()
         self._store.when_failed(fatal)
         history = History(config.log_history_retention_ms, config.log_history_retention_bytes)
@@ -137,6 +141,7 @@ class Daemon:
         )
         self._tail: TailServer | TailClient | None = None
         self._topics = self._make_catalog()
+        self._topics.on_deleted = self._delete_offsets
         self._node = Node(
             config,
             self._store.meta.cluster_id,
@@ -286,11 +291,20 @@ class Daemon:
             outcome.set_exception(StartError(f"the declared topics could not be made: {message or error.name}"))
 
         reply = Then(outcome.set_result, refused)
-        ourselves = RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if self._config.log_provenance else None)
-        self._topics.write(DECLARE_TOPICS, ourselves, CreateTopicsRequest(topics=missing), reply)
+        self._topics.write(DECLARE_TOPICS, self._ourselves, CreateTopicsRequest(topics=missing), reply)
         for result in (await outcome).topics:
             if result.error_code != ErrorCode.NONE:
                 raise StartError(f"topics: {result.name}: {result.error_message}")
+
+    def _delete_offsets(self, topics: Sequence[DeletedTopic]) -> None:
+        """What groups of this loop committed for topics that are gone."""
+
+        def begun(answers: list[Refused | None]) -> None:
+            failed = sum(isinstance(answer, Refused) for answer in answers)
+            if failed:
+                log.warning("offsets-of-deleted-topics-kept", topics=[topic.name for topic in topics], shards=failed)
+
+        self._groups.write_all(DELETE_TOPIC_OFFSETS, self._ourselves, topics, begun)
 
     async def _seal(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """End every active segment, so that all that is durable now can be compacted."""

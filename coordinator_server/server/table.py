@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from coordinator_server.server.apis import brokers, deletion, groups, offsets, topics
+from coordinator_server.server.apis import brokers, deletion, groups, offsets, records, topics
 from coordinator_server.server.dispatch import Api
 from coordinator_server.server.node import Node
 from protocol.api import APIS
@@ -27,8 +27,10 @@ HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
     "OffsetCommit": (offsets.commit_offsets, offsets.refuse_commit_offsets),
     "OffsetFetch": (offsets.fetch_offsets, offsets.refuse_fetch_offsets),
     "CreateTopics": (topics.create_topics, topics.refuse_create_topics),
-    "ListOffsets": (topics.list_offsets, topics.refuse_list_offsets),
-    "Fetch": (topics.fetch, topics.refuse_fetch),
+    "DeleteTopics": (topics.delete_topics, topics.refuse_delete_topics),
+    "CreatePartitions": (topics.create_partitions, topics.refuse_create_partitions),
+    "ListOffsets": (records.list_offsets, records.refuse_list_offsets),
+    "Fetch": (records.fetch, records.refuse_fetch),
 }
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from protocol.error_codes import ErrorCode
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
-from tests.support.asking import commit_alone, committed, make_topic
+from tests.support.asking import commit_alone, committed, make_topic, topic_of
 from tests.support.client import Client
+from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.server import Server
 
@@ -77,3 +82,37 @@ def test_offsets_are_deleted_partition_by_partition(tmp_path: Path) -> None:
         assert delete_offsets(client, "nobody", {"orders": [0]}).error_code == ErrorCode.GROUP_ID_NOT_FOUND
         assert delete_offsets(client, "", {"orders": [0]}).error_code == ErrorCode.INVALID_GROUP_ID
         member.client.close()
+
+
+@pytest.mark.parametrize("version", range(1, 7))
+def test_a_deleted_topic_takes_its_offsets_along(client: Client, fresh_name: str, version: int) -> None:
+    """From every group, for good; a topic that is made under its name afterwards begins with none."""
+    groups = [f"{fresh_name}-{number}" for number in range(5)]
+    make_topic(client, fresh_name, 2)
+    make_topic(client, f"{fresh_name}-kept", 2)
+    for group in groups:
+        commit_alone(client, group, fresh_name, {0: 5, 1: 6})
+        commit_alone(client, group, f"{fresh_name}-kept", {0: 7})
+
+    by_name = DeleteTopicsRequest([DeleteTopicState(fresh_name)]) if version >= 6 else DeleteTopicsRequest([], [fresh_name])
+    [told] = client.ask(by_name, version, DeleteTopicsResponse).responses
+    gone = topic_of(client, fresh_name, is_created=False).error_code
+    make_topic(client, fresh_name, 2)
+
+    assert (told.name, told.error_code, gone) == (fresh_name, ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    eventually(lambda: [committed(client, group) for group in groups] == [{(f"{fresh_name}-kept", 0): 7}] * len(groups))
+
+
+@pytest.mark.parametrize("version", range(4))
+def test_a_topic_grows(client: Client, fresh_name: str, version: int) -> None:
+    """CreatePartitions is known to Metadata when it has been answered, and what was there stays."""
+    topic_id = make_topic(client, fresh_name, 2)
+    commit_alone(client, fresh_name, fresh_name, {1: 6})
+
+    request = CreatePartitionsRequest([CreatePartitionsTopic(fresh_name, 5, None)])
+    [told] = client.ask(request, version, CreatePartitionsResponse).results
+    grown = topic_of(client, fresh_name, is_created=False)
+
+    assert (told.name, told.error_code, told.error_message) == (fresh_name, ErrorCode.NONE, None)
+    assert (len(grown.partitions), grown.topic_id) == (5, topic_id)
+    assert committed(client, fresh_name) == {(fresh_name, 1): 6}

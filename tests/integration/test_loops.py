@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.supervision import DELAYS_S
 from protocol.error_codes import ErrorCode
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -75,6 +77,31 @@ def find_coordinator(client: Client, group_id: str, version: int = 4) -> tuple[i
         return old.node_id, old.port
     [found] = client.ask(FindCoordinatorRequest(coordinator_keys=[group_id]), version, FindCoordinatorResponse).coordinators
     return found.node_id, found.port
+
+
+def _has_no_offsets(client: Client, group: str) -> bool:
+    return committed(client, group) == {}
+
+
+def test_a_deleted_topic_takes_its_offsets_from_the_groups_of_all_loops(trio: Server) -> None:
+    """Whichever loop is asked: none of them knows the topic when the answer leaves, and each takes the offsets of its own groups away."""
+    groups = [group_at(loop, 3, "deletion") for loop in range(3)]
+    for asked in range(3):
+        for loop, group in enumerate(groups):
+            with Client(trio.addresses[loop]) as client:
+                if loop == 0:
+                    create_topic(client, "passing", 1)
+                commit_alone(client, group, "passing", {0: 5})
+        with Client(trio.addresses[asked]) as client:
+            request = DeleteTopicsRequest([DeleteTopicState("passing")], timeout_ms=10_000)
+            [told] = client.ask(request, 6, DeleteTopicsResponse).responses
+        assert told.error_code == ErrorCode.NONE
+
+        for loop, group in enumerate(groups):
+            with Client(trio.addresses[loop]) as client:
+                gone = topic_of(client, "passing", is_created=False).error_code
+                assert gone == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                eventually(partial(_has_no_offsets, client, group))
 
 
 @pytest.mark.parametrize("version", [2, 4])

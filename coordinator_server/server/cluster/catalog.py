@@ -12,19 +12,20 @@ nothing is answered that they could not know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
 from coordinator_server.catalog.shard import TOPIC, CatalogShard
-from coordinator_server.catalog.topics import Topic
+from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, ShardId
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
+from protocol.messages.delete_topics import DeleteTopicsResponse
 from protocol.record_batch import read_header
 
 log = structlog.get_logger(__name__)
@@ -37,6 +38,7 @@ SHARD: Final = ShardId(TOPIC, PARTITION)
 # How long a change waits for a loop that is there and does not answer: it is stopped, or starved.
 PATIENCE_S: Final = 2.0
 
+TopicsDeleted = Callable[[Sequence[DeletedTopic]], None]
 CallLater = Callable[[float, Callable[[], None]], object]
 
 
@@ -93,6 +95,8 @@ class OwnCatalog:
         self._expected = set(expected)
         self._acknowledged: dict[Follower, int] = {}
         self._held: list[tuple[int, Callable[[], None]]] = []
+        # Told of the topics that are gone for good: what groups committed for them goes, too.
+        self.on_deleted: TopicsDeleted = lambda _topics: None
 
     @property
     def is_current(self) -> bool:
@@ -117,6 +121,10 @@ class OwnCatalog:
         """Run a change here."""
 
         def durable(response: Any) -> None:
+            if isinstance(response, DeleteTopicsResponse):
+                self.on_deleted(
+                    [DeletedTopic(each.name or "", each.topic_id) for each in response.responses if not each.error_code]
+                )
             try:
                 self._publish()
             except LogError as error:

@@ -14,12 +14,12 @@ from typing import Any, Final, NamedTuple, TypeVar
 import structlog
 
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.catalog.topics import Topic
+from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.cluster.catalog import CallLater
+from coordinator_server.server.cluster.catalog import CallLater, TopicsDeleted
 from coordinator_server.server.cluster.messages import Acknowledge, Answer, Attach, Attached, FromOwner, Records, Submit
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
 from protocol.coordinator_records import RecordSerde
@@ -55,9 +55,14 @@ class FollowedCatalog:
         self._send: Send | None = None
         self._next_offset = 0
         self._current_from: int | None = None
+        self._has_begun = False
         self._asked: dict[int, _Asked] = {}
         self._last_id = 0
         self.on_current: Callable[[], None] = lambda: None
+        # As at loop 0: told of topics that are gone, but for those that were gone when we began.
+        self.on_deleted: TopicsDeleted = lambda _topics: None
+        self._deleted: list[DeletedTopic] = []
+        shard.on_removed = self._deleted.append
 
     @property
     def is_current(self) -> bool:
@@ -114,6 +119,7 @@ class FollowedCatalog:
                     self._diverged(f"the catalog's log ends at offset {end}, and had got to {self._next_offset} before")
                     return
                 self._current_from = end
+                self._has_begun = True
                 self._acknowledge()
             case Answer():
                 self._settle(message)
@@ -123,6 +129,10 @@ class FollowedCatalog:
             return
         replay_batch(records.batch, self._serde, self._shard)
         self._next_offset = records.next_offset
+        deleted = self._deleted[:]
+        self._deleted.clear()
+        if deleted and self._has_begun:
+            self.on_deleted(deleted)
         if self._current_from is not None:
             self._acknowledge()
 

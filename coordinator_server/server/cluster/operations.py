@@ -8,10 +8,14 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.runtime.runtime import WriteOperation
 from protocol.codec import decode, encode
 from protocol.fields import Message
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 
 CREATE_TOPICS: Final = WriteOperation("create-topics", CatalogShard.create_topics)
 AUTO_CREATE_TOPICS: Final = WriteOperation("auto-create-topics", CatalogShard.create_topics)
+DELETE_TOPICS: Final = WriteOperation("delete-topics", CatalogShard.delete_topics)
+CREATE_PARTITIONS: Final = WriteOperation("create-partitions", CatalogShard.create_partitions)
 DECLARE_TOPICS: Final = WriteOperation("declare-topics", CatalogShard.declare_topics)
 
 
@@ -44,5 +48,7 @@ FORWARDED: Final[dict[str, Forwarded]] = {
     for row in (
         Forwarded(CREATE_TOPICS, CreateTopicsRequest, CreateTopicsResponse),
         Forwarded(AUTO_CREATE_TOPICS, CreateTopicsRequest, CreateTopicsResponse),
+        Forwarded(DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicsResponse),
+        Forwarded(CREATE_PARTITIONS, CreatePartitionsRequest, CreatePartitionsResponse),
     )
 }

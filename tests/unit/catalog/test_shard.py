@@ -2,51 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import count
-from typing import Any
-
 import pytest
 
 from coordinator_server.catalog.create import MAX_PARTITIONS_PER_REQUEST
-from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import CoordinatorResult, RequestContext
-from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE
+from coordinator_server.machine.timeline import LATEST
 from protocol.error_codes import ErrorCode
-from protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
-from tests.support.runtime import Outcome
-
-CONTEXT = RequestContext("test", "127.0.0.1", 19, 7)
-
-
-class Catalog:
-    def __init__(self) -> None:
-        ids = count(1)
-        self.registry = SnapshotRegistry()
-        timer: Any = None
-        config = Config(num_partitions=3)
-        self.shard = CatalogShard(
-            config=config, registry=self.registry, timer=timer, new_topic_id=lambda: next(ids).to_bytes(16, "big")
-        )
-        self.offset = 0
-
-    def create(self, *topics: CreatableTopic, validate_only: bool = False) -> CreateTopicsResponse:
-        request = CreateTopicsRequest(topics=list(topics), validate_only=validate_only)
-        result: CoordinatorResult[CreateTopicsResponse] = self.shard.create_topics(CONTEXT, request, Outcome())
-        for record in result.records:
-            # Through the bytes, as a restart would read them.
-            decoded = CLUSTER_METADATA_SERDE.decode(None, CLUSTER_METADATA_SERDE.encode_value(record))
-            assert decoded is not None
-            self.shard.replay(self.offset, decoded)
-            self.offset += 1
-        assert isinstance(result.response, CreateTopicsResponse)
-        return result.response
-
-    def error(self, topic: CreatableTopic) -> int:
-        return self.create(topic).topics[0].error_code
+from protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic
+from tests.support.catalog import Catalog
 
 
 @pytest.fixture

@@ -9,8 +9,10 @@ from tests.support.oracle import facts, raw_schemas, within
 
 SERVED = {
     "ApiVersions",
+    "CreatePartitions",
     "CreateTopics",
     "DeleteGroups",
+    "DeleteTopics",
     "DescribeCluster",
     "DescribeGroups",
     "Fetch",

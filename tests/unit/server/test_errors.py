@@ -1,6 +1,6 @@
 """What the client of each API is told when the log, or the life of a shard, says no. After Kafka's CoordinatorOperationExceptionHelper.
 
-| error | group operations | OffsetFetch | CreateTopics |
+| error | group operations | OffsetFetch | CreateTopics and its siblings |
 |---|---|---|---|
 | of the table `machine/errors.py` | as it says | but NOT_COORDINATOR for what would be COORDINATOR_NOT_AVAILABLE | NOT_CONTROLLER, to be asked again |
 """
@@ -18,13 +18,15 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.errors import TooLarge, error_for
 from coordinator_server.server.apis.offsets import FETCH_ERRORS
-from coordinator_server.server.apis.topics import CREATE_ERRORS
+from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.table import HANDLERS
 from protocol.api import APIS
 from protocol.codec import encoder
 from protocol.error_codes import ErrorCode
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest
@@ -53,7 +55,9 @@ OPERATIONS: Final[dict[str, tuple[Any, Any]]] = {
         OffsetFetchRequest("g", [OffsetFetchRequestTopic("t", [0])], [OffsetFetchRequestGroup("g")]),
         FETCH_ERRORS,
     ),
-    "CreateTopics": (CreateTopicsRequest(topics=[CreatableTopic("t")]), CREATE_ERRORS),
+    "CreateTopics": (CreateTopicsRequest(topics=[CreatableTopic("t")]), CONTROLLER_ERRORS),
+    "DeleteTopics": (DeleteTopicsRequest([DeleteTopicState("t")], ["t"]), CONTROLLER_ERRORS),
+    "CreatePartitions": (CreatePartitionsRequest([CreatePartitionsTopic("t", 2)]), CONTROLLER_ERRORS),
 }
 # They ask the catalog and write nothing of their own; a read fails with nothing that only a log can say.
 READERS: Final = {"ApiVersions", "Metadata", "FindCoordinator", "DescribeCluster", "ListOffsets", "Fetch"}

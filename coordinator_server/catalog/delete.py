@@ -1,0 +1,85 @@
+"""DeleteTopics (20): which of the topics asked for, by name or by id, can go (``ControllerApis.deleteTopics``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from coordinator_server.catalog.topics import INTERNAL_TOPICS, Topic
+from coordinator_server.machine.errors import CoordinatorError
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.fields import ZERO_UUID
+from protocol.messages.cluster_metadata import RemoveTopicRecord
+from protocol.messages.delete_topics import DeletableTopicResult, DeleteTopicsRequest, DeleteTopicState
+
+T = TypeVar("T")
+
+NO_SUCH_NAME = "This server does not host this topic-partition."
+NO_SUCH_ID = "This server does not host this topic ID."
+
+
+def plan_deletion(
+    request: DeleteTopicsRequest, by_name: Callable[[str], Topic | None], by_id: Callable[[bytes], Topic | None]
+) -> tuple[list[DeletableTopicResult], list[CoordinatorRecord]]:
+    """The answer for each topic, and the records that remove those that can go. The request names its topics as version 6 does."""
+    results: list[DeletableTopicResult] = []
+    names, ids = [], []
+    for asked in request.topics:
+        problem = _ambiguity(asked)
+        if problem is not None:
+            results.append(_refused(asked.name, asked.topic_id, ErrorCode.INVALID_REQUEST, problem))
+        elif asked.name is not None:
+            names.append(asked.name)
+        else:
+            ids.append(asked.topic_id)
+    repeated_names, repeated_ids = _repeated(names), _repeated(ids)
+    results += [_refused(name, ZERO_UUID, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name in repeated_names]
+    results += [_refused(None, each, ErrorCode.INVALID_REQUEST, "Duplicate topic id.") for each in repeated_ids]
+    going: dict[bytes, Topic] = {}
+    for topic_id in (each for each in ids if each not in repeated_ids):
+        topic = by_id(topic_id)
+        if topic is not None:
+            going[topic_id] = topic
+        else:
+            results.append(_refused(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID))
+    taken = {*going, *repeated_ids}
+    for name in (each for each in names if each not in repeated_names):
+        try:
+            topic = _named(name, by_name)
+        except CoordinatorError as refused:
+            results.append(_refused(name, ZERO_UUID, refused.error, refused.message))
+            continue
+        if topic.topic_id not in taken:
+            going[topic.topic_id] = topic
+        else:
+            # As in Kafka: then it does not go, though its id alone was well asked for.
+            going.pop(topic.topic_id, None)
+            problem = "The provided topic name maps to an ID that was already supplied."
+            results.append(_refused(name, topic.topic_id, ErrorCode.INVALID_REQUEST, problem))
+    results += [DeletableTopicResult(topic.name, topic.topic_id, error_message=None) for topic in going.values()]
+    return results, [CoordinatorRecord(RemoveTopicRecord(topic_id), None) for topic_id in going]
+
+
+def _ambiguity(asked: DeleteTopicState) -> str | None:
+    if asked.name is None:
+        return "Neither topic name nor id were specified." if asked.topic_id == ZERO_UUID else None
+    return None if asked.topic_id == ZERO_UUID else "You may not specify both topic name and topic id."
+
+
+def _repeated(each: Iterable[T]) -> list[T]:
+    return [one for one, times in Counter(each).items() if times > 1]
+
+
+def _named(name: str, by_name: Callable[[str], Topic | None]) -> Topic:
+    if name in INTERNAL_TOPICS:
+        raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is this server's own log")
+    topic = by_name(name)
+    if topic is None:
+        raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NO_SUCH_NAME)
+    return topic
+
+
+def _refused(name: str | None, topic_id: bytes, error: ErrorCode, message: str | None) -> DeletableTopicResult:
+    return DeletableTopicResult(name, topic_id, error, message)

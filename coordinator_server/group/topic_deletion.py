@@ -1,0 +1,84 @@
+"""What groups committed for a topic goes when the topic is deleted (``OffsetMetadataManager.onPartitionsDeleted``).
+
+The groups of the shard are looked at a bounded piece at a time, as in an expiry. A topic of the same name may be made, and committed for,
+before that is over: an offset that names another topic id stays.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+from coordinator_server.catalog.topics import DeletedTopic
+from coordinator_server.group.expiry import NEXT_STEP_MS, OFFSETS_PER_STEP, RECORDS_PER_STEP
+from coordinator_server.group.groups import Groups
+from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.machine.timeline import LATEST
+from coordinator_server.offsets.delete import tombstone
+from coordinator_server.offsets.store import TopicPartition
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.fields import ZERO_UUID
+
+TIMER_KEY: Final = ("delete-topics",)
+RETRY_MS: Final = 1_000
+
+
+class TopicDeletion:
+    """The passes over one shard."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+        self._left: deque[str] = deque()
+        # By name, the ids of the topics whose offsets go.
+        self._topics: dict[str, set[bytes]] = {}
+
+    def begin(self, topics: Sequence[DeletedTopic]) -> CoordinatorResult[None]:
+        """Begin a pass, and take its first step. A pass under way begins again, with more topics."""
+        if not self._left:
+            self._topics.clear()
+        for topic in topics:
+            self._topics.setdefault(topic.name, {ZERO_UUID}).add(topic.topic_id)
+        self._left = self._all()
+        return self._step()
+
+    def _all(self) -> deque[str]:
+        groups = self._groups
+        return deque(dict.fromkeys([*groups.ids(), *groups.pending.groups_at(LATEST)]))
+
+    def _step(self) -> CoordinatorResult[None]:
+        records: list[CoordinatorRecord] = []
+        looked_at = 0
+        left = self._left
+        while left and looked_at < OFFSETS_PER_STEP and len(records) < RECORDS_PER_STEP:
+            group_id = left[0]
+            found, size = self._offsets(group_id)
+            looked_at += size + 1
+            room = RECORDS_PER_STEP - len(records)
+            records += [tombstone(group_id, *position) for position in found[:room]]
+            if len(found) <= room:
+                left.popleft()
+        if left:
+            self._groups.timer.schedule(TIMER_KEY, NEXT_STEP_MS, self._step)
+        said = ", ".join(self._topics)
+        return CoordinatorResult(
+            None, records, self._written, is_atomic=False, reasons=[Reason(Why.TOPIC_DELETED, said=said)] if records else ()
+        )
+
+    def _written(self, error: ErrorCode | None) -> None:
+        """What could not be written is looked for again."""
+        if error is not None:
+            self._left = self._all()
+            self._groups.timer.schedule(TIMER_KEY, RETRY_MS, self._step)
+
+    def _offsets(self, group_id: str) -> tuple[list[TopicPartition], int]:
+        """The positions of a group to take away, and how many were looked at."""
+        groups, topics = self._groups, self._topics
+        offsets = groups.offsets.of_group_at(group_id, LATEST)
+        committed = [] if offsets is None else list(offsets.items())
+        found = [position for position, offset in committed if offset.topic_id in topics.get(position[0], ())]
+        pending = groups.pending.of_group_at(group_id, LATEST)
+        opened = [each for _, held in pending for each, offset in held.items() if offset.topic_id in topics.get(each[0], ())]
+        return list(dict.fromkeys([*found, *opened])), len(committed) + len(opened)
