@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test torture check format generate golden kafkalog bench fuzz wheel lock clean
+.PHONY: help with-run with-spark with-dev run compact test torture storm check format generate golden kafkalog bench fuzz wheel lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -40,6 +40,9 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
 	@PROTOCOL_FRAMES=all $(BIN)/python -m pytest tests/property/test_protocol_cost.py
+
+storm: with-dev ## 200 members join, leave, die and restart at random for five minutes; ARGS='--seconds 60 --seed 7' for another storm
+	@$(BIN)/python -m tests.storm $(ARGS)
 
 check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
 	@$(BIN)/ruff check .
