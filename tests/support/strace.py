@@ -26,7 +26,16 @@ def failing(pid: int, calls: str, error: str, output: Path, *, when: str = "1+",
             eventually(lambda: _is_traced(pid))
             yield
         finally:
-            strace.terminate()
+            _end(strace)
+
+
+def _end(strace: subprocess.Popen[bytes]) -> None:
+    """It lets go of the process and ends. One whose process died as it attached may wait for it for ever, and keep it from being reaped."""
+    strace.terminate()
+    try:
+        strace.wait(5)
+    except subprocess.TimeoutExpired:
+        strace.kill()
 
 
 def _is_traced(pid: int) -> bool:
