@@ -36,8 +36,9 @@ from coordinator_server.pipeline.columns import map_file, read_columns
 from coordinator_server.pipeline.compact import Progress, compact, plans
 from coordinator_server.pipeline.history.output import open_output
 from coordinator_server.pipeline.history.run import news, write_history
-from coordinator_server.pipeline.history.spark import TASKS_PER_CORE, runner_on
-from coordinator_server.pipeline.spark import run_spark, session
+from coordinator_server.pipeline.history.spark import runner_on, tasks_on
+from coordinator_server.pipeline.session import session
+from coordinator_server.pipeline.spark import run_spark
 from protocol.record_batch import BatchBuilder
 from tests.support.segments import START_MS, write_meta
 from tests.support.server import ROOT
@@ -149,8 +150,7 @@ def _compact(spark: SparkSession, data: Path) -> None:
 
 def _history(spark: SparkSession, data: Path, out: Path) -> None:
     with open_output(out, "bench") as output:
-        tasks = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
-        result = write_history(news(data, _sealed(data), output.positions), output, runner_on(spark), Progress(), tasks)
+        result = write_history(news(data, _sealed(data), output.positions), output, runner_on(spark), Progress(), tasks_on(spark))
     assert result.rows["commits"]
 
 

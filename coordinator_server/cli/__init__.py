@@ -27,6 +27,7 @@ COMMANDS = {
     "log": ("log", "check a data directory, and save what is whole of a damaged one"),
     "verify": ("verify", "prove that nothing was lost"),
     "history": ("history", "add what is new to the history tables"),
+    "pipeline": ("pipeline", "several of these jobs on one Spark session"),
     "groups": ("groups", "ask the history of a group, and restore its offsets"),
     "config": ("show_config", "list all properties and their values"),
 }

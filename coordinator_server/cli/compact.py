@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.complaint import complain
-from coordinator_server.cli.engines import add_engine_arguments, extra_needed
+from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
 from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.engine import ShardResult
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -27,7 +27,7 @@ EPILOG = """\
 examples:
   coordinator-server compact --data-dir ./data
   coordinator-server compact --data-dir ./data --engine python          # no Spark, no Java; the same bytes
-  coordinator-server compact --data-dir ./data --master spark://head:7077
+  coordinator-server compact --data-dir /shared/data --master spark://head:7077      # docs/spark.md
   coordinator-server compact --data-dir ./data --tombstone-cutoff-ms 1764000000000 --json
 
 The spark engine needs the extra: pip install 'coordinator-server[spark]'. It brings a Java for machines without one.
@@ -38,13 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
     add_engine_arguments(parser, python="slower and needs nothing", workers_see="DIR")
+    add_own_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def add_own_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options that only compaction has."""
     parser.add_argument(
         "--tombstone-cutoff-ms",
         type=int,
         metavar="N",
         help="drop tombstones older than this time in ms since 1970 (default: keep all)",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,11 +77,11 @@ def _run(options: argparse.Namespace, todo: Sequence[ShardPlan], progress: Progr
     if options.engine == "python":
         return compact(todo, options.tombstone_cutoff_ms, run_python, progress)
     with extra_needed("spark engine", ", or use --engine python"):
-        from coordinator_server.pipeline.spark import run_spark, session
+        from coordinator_server.pipeline.spark import run_spark
     if not todo:
         return CompactResult()
 
-    with session(options.master) as spark:
+    with spark_session(options) as spark:
         return compact(todo, options.tombstone_cutoff_ms, lambda *work: run_spark(spark, *work), progress)
 
 

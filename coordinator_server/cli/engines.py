@@ -5,19 +5,51 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coordinator_server.pipeline.errors import CannotRun
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _EXTRA: Final = frozenset({"pyspark", "pyarrow", "numpy", "pandas", "py4j"})
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser, *, python: str, workers_see: str) -> None:
-    """--engine and --master. ``python`` tells of that engine; ``workers_see`` names the directories that Spark's workers read and write."""
+    """The engine, and ``add_spark_arguments``. ``python`` tells of that engine; ``workers_see`` names the directories that Spark's workers read and write."""
     parser.add_argument("--engine", choices=("spark", "python"), default="spark", help=f"python is {python} (%(default)s)")
+    add_spark_arguments(parser, workers_see)
+
+
+def add_spark_arguments(parser: argparse.ArgumentParser, workers_see: str) -> None:
+    """What a session of our own is like."""
     parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help=f"any Spark master; its workers must see {workers_see} (%(default)s)"
+        "--master",
+        metavar="URL",
+        help=f"any Spark master; its workers must see {workers_see} (default: local[*], or spark-submit's)",
     )
+    parser.add_argument(
+        "--conf", type=_property, action="append", default=[], metavar="NAME=VALUE", help="a property of Spark's; may be repeated"
+    )
+    parser.add_argument(
+        "--ship", action="store_true", help="send this package to the workers, whose Python has only what it depends on"
+    )
+
+
+@contextmanager
+def spark_session(options: argparse.Namespace) -> Iterator[SparkSession]:
+    """The session that the options ask for, or the one that is open already. Raises CannotRun."""
+    from coordinator_server.pipeline.session import session
+
+    with session(options.master, dict(options.conf), ship=options.ship) as spark:
+        yield spark
+
+
+def _property(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.startswith("spark."):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form spark.some.name=value")
+    return name, value
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.complaint import complain
-from coordinator_server.cli.engines import add_engine_arguments, extra_needed
+from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -54,7 +54,7 @@ def _run(options: argparse.Namespace) -> int:
     with extra_needed("history"):
         from coordinator_server.pipeline.history import run as job
         from coordinator_server.pipeline.history.output import open_output
-        from coordinator_server.pipeline.history.spark import on_spark
+        from coordinator_server.pipeline.history.spark import runner_on, tasks_on
     started_s = time.monotonic()
     meta = read_meta(LocalStorage(), str(options.data_dir))
     with open_output(options.out.absolute(), meta.cluster_id) as output:
@@ -63,8 +63,8 @@ def _run(options: argparse.Namespace) -> int:
         if options.engine == "python" or not found:
             result = job.write_history(found, output, job.run_here, progress, 1)
         else:
-            with on_spark(options.master) as (runner, tasks):
-                result = job.write_history(found, output, runner, progress, tasks)
+            with spark_session(options) as spark:
+                result = job.write_history(found, output, runner_on(spark), progress, tasks_on(spark))
     for gap in result.gaps:
         lost = f"offsets {gap.from_offset} to {gap.to_offset} of {gap.shard}"
         print(

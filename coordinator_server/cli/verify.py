@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.complaint import complain
-from coordinator_server.cli.engines import add_engine_arguments, extra_needed
+from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.progress import progress_on
@@ -62,8 +62,8 @@ def _verify(options: argparse.Namespace, todo: Sequence[Check], progress: Progre
         if options.engine == "python" or not todo:
             return list(run_here(todo, progress))
         with extra_needed("spark engine", ", or use --engine python"):
-            from coordinator_server.pipeline.spark import deal, session, spread
-        with session(options.master) as spark:
+            from coordinator_server.pipeline.spark import deal, spread
+        with spark_session(options) as spark:
             found = spread(spark, deal(spark, todo, lambda check: check.upto), work, progress)
             return sorted((msgspec.json.decode(each, type=Verdict) for each in found), key=lambda each: _number(each.shard))
     finally:

@@ -2,7 +2,7 @@
 
     OUT/commits/shard_group=0/day=2026-11-21/000003-0-0.parquet      run 3, hand 0, file 0
     OUT/_runs/000003.json                                            what run 3 added, and how far each shard has come
-    OUT/_attempt-…/                                                  files of a run that is under way, or that died
+    OUT/_attempt-…/                                                  files of a run that is under way, or that died: a part for each try at a hand
 
 A run writes into an attempt of its own and then its run file, by one rename: from that moment on its files belong to the tables. They are
 renamed to their places afterwards, and by the next run if this one dies before it is through. So every record is there once.
@@ -31,11 +31,12 @@ ATTEMPT: Final = "_attempt-"
 
 
 class Written(Struct, frozen=True):
-    """One Parquet file: its place below OUT, and how many rows it has."""
+    """One Parquet file: its place below OUT, how many rows it has, and the part of the attempt that it was written to."""
 
     table: str
     path: str
     rows: int
+    part: str = ""
 
 
 class Run(Struct, frozen=True):
@@ -111,7 +112,7 @@ def _finish(directory: Path, run: Run) -> None:
     attempt = directory / run.attempt
     touched: set[Path] = set()
     for file in run.files:
-        source, target = attempt / file.path, directory / file.path
+        source, target = attempt / file.part / file.path, directory / file.path
         if source.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             source.rename(target)

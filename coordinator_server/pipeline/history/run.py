@@ -6,6 +6,7 @@ A segment that retention has taken before a run has read it is gone: what its la
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -170,6 +171,8 @@ class _Writer:
 
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
+        # Of our own: whoever is given up for lost, and works on, must not write over the files of who does its hand again.
+        self._part = f"{hand.number}-{secrets.token_hex(8)}"
         self._files: list[Written] = []
         self._waiting: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
         self._group = hand.news[0].number // SHARDS_PER_GROUP
@@ -197,7 +200,7 @@ class _Writer:
             rows = table.filter(pc.equal(days, pa.scalar(day, days.type)))
             place = f"{name}/shard_group={self._group}/day={day.strftime(_DAY)}"
             path = f"{place}/{self._hand.run:06d}-{self._hand.number}-{len(self._files)}.parquet"
-            target = Path(self._hand.attempt, path)
+            target = Path(self._hand.attempt, self._part, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(rows, target, compression=COMPRESSION)
-            self._files.append(Written(name, path, rows.num_rows))
+            self._files.append(Written(name, path, rows.num_rows, self._part))

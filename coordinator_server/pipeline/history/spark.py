@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -12,7 +11,7 @@ from pyspark.sql import SparkSession
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.history.output import Written
 from coordinator_server.pipeline.history.run import Hand, Runner, work
-from coordinator_server.pipeline.spark import session, spread
+from coordinator_server.pipeline.spark import spread
 
 TASKS_PER_CORE: Final = 2
 
@@ -27,8 +26,6 @@ def runner_on(spark: SparkSession) -> Runner:
     return run
 
 
-@contextlib.contextmanager
-def on_spark(master: str) -> Iterator[tuple[Runner, int]]:
-    """A runner on a session of its own, and how many tasks keep it busy."""
-    with session(master) as spark:
-        yield runner_on(spark), TASKS_PER_CORE * spark.sparkContext.defaultParallelism
+def tasks_on(spark: SparkSession) -> int:
+    """How many hands keep a session busy."""
+    return TASKS_PER_CORE * spark.sparkContext.defaultParallelism

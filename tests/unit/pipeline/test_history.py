@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +248,25 @@ def test_a_run_that_dies_before_its_run_file_has_done_nothing(
     bring_up_to_date(data_dir, tmp_path / "whole")
 
     assert tables_in(out) == tables_in(tmp_path / "whole")
+
+
+def test_a_hand_that_is_done_twice_counts_once(data_dir: Path, tmp_path: Path) -> None:
+    """A task that was given up for lost goes on writing beside the one that replaced it: what it writes is nobody's."""
+
+    def run_twice(hands: Sequence[job.Hand], progress: Progress) -> Iterator[tuple[output.Written, ...]]:
+        for hand in hands:
+            first, _ = job.write_hand(hand)
+            second, _ = job.write_hand(hand)
+            for path in Path(hand.attempt, first[0].part).rglob("*.parquet"):
+                path.write_bytes(b"half of it")
+            assert [file.path for file in first] == [file.path for file in second]
+            yield second
+
+    with output.open_output(tmp_path / "out", CLUSTER) as opened:
+        job.write_history(job.news(data_dir, sealed(data_dir), {}), opened, run_twice, Progress(), 4)
+    bring_up_to_date(data_dir, tmp_path / "once")
+
+    assert tables_in(tmp_path / "out") == tables_in(tmp_path / "once")
 
 
 @pytest.mark.parametrize("after", [0, 1, 5])
