@@ -86,6 +86,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
 
     # Kafka's default is 100 MiB; here the largest useful request is far smaller, and a valid array may take nine times its bytes in memory.
     socket_request_max_bytes: Positive = 16 << 20
+    # The most that one Fetch of this server's own log is answered with. Kafka's default is 55 MiB; such an answer is made beside commits and heartbeats.
+    fetch_max_bytes: Annotated[int, Meta(ge=1024)] = 1 << 20
     # Ours: requests of one connection that may wait for an answer before we stop reading from it.
     max_pending_requests_per_connection: Positive = 1000
 

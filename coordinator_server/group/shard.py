@@ -142,6 +142,10 @@ class GroupShard:
 
     # --- read operations
 
+    def last_stable_offset(self, committed_offset: int) -> int:
+        """The offset of the first record that an open transaction may still take back, or the end of what is durable."""
+        return self.groups.pending.first_at(committed_offset, committed_offset)
+
     def expiring(self, committed_offset: int, group_id: str) -> list[Due]:
         """When the offsets of a group expire as things are now; those that do not are left out."""
         return self.expiry.due(group_id)

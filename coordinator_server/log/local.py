@@ -25,11 +25,12 @@ from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unav
 from coordinator_server.log.frames import entry_header
 from coordinator_server.log.journal import FIRST_BYTES, Found, Journal, JournalFile
 from coordinator_server.log.meta import Meta, read_meta
-from coordinator_server.log.reader import TimedOffset, offset_for_time, open_checkpoint, read_from
+from coordinator_server.log.reader import TimedOffset, latest_time, offset_for_time, open_checkpoint, read_from
 from coordinator_server.log.recovery import Recovered, Share, journal_dir, recover
 from coordinator_server.log.segments import ROLL_MS, Limits, SegmentState, ShardLog, end_of_batches
 from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
 from coordinator_server.log.store import Append, ShardId
+from coordinator_server.log.stretches import Piece, Stretch, StretchReader
 from coordinator_server.log.worker import ThreadWorker, Worker
 from coordinator_server.log.writer import Post, Sync, Writer, make_writer
 
@@ -151,6 +152,7 @@ class LocalLogStore:
         self._spare_bytes = 0
         self._prepared: JournalFile | LogError | None = None
         self._seals: list[Sealed] = []
+        self._stretches = StretchReader(storage)
 
     # The seam.
 
@@ -202,6 +204,21 @@ class LocalLogStore:
         """The first durable record whose timestamp (ms since 1970) is that or later. Any thread may call this, but not the loop: it reads."""
         log = self._logs.get(shard)
         return offset_for_time(self._storage, log, timestamp_ms) if log is not None else None
+
+    def latest_time(self, shard: ShardId, /) -> TimedOffset | None:
+        """The first of the durable records with the largest timestamp. As ``offset_for_time``."""
+        log = self._logs.get(shard)
+        return latest_time(self._storage, log) if log is not None else None
+
+    def stretch(self, shard: ShardId, piece: Piece, /) -> Stretch:
+        """A piece of the durable log (stretches.py). Any thread may call this, but not the loop, and one at a time."""
+        log = self._logs.get(shard)
+        return self._stretches.read(log, piece) if log is not None else Stretch(b"", piece.from_offset)
+
+    def taken_bytes(self, shard: ShardId, /) -> int:
+        """How many durable bytes the shard has been given since it was opened: what has come since another call is the difference."""
+        log = self._logs.get(shard)
+        return log.taken_bytes if log is not None else 0
 
     def logs(self) -> list[ShardLog]:
         """The shards' segments, for who takes care of them (retention.py)."""

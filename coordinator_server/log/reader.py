@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.errors import DamagedLog, Unavailable
+from coordinator_server.log.index import NO_TIME
 from coordinator_server.log.layers import MANIFEST, Layer, layer_to_load, layer_with_checkpoint, newest_valid_layer
 from coordinator_server.log.reading import Span, read_spans
 from coordinator_server.log.segments import ShardLog, Written, segment_path
@@ -31,7 +32,7 @@ def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[byt
     """The durable batches in offset order, from the one that holds ``from_offset``."""
     while True:
         written = _written(log)
-        layer = _layer(log, written.bases, from_offset)
+        layer = layer_from(log, written.bases, from_offset)
         try:
             of_segments = _read_segments(storage, log, written, max(from_offset, layer.to_offset if layer else 0))
             of_layer = _held(storage.share(str(layer.path / MANIFEST)), layer.read(from_offset)) if layer else iter(())
@@ -80,6 +81,20 @@ def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> Timed
     return None
 
 
+def latest_time(storage: Storage, log: ShardLog) -> TimedOffset | None:
+    """The first record with the largest timestamp of all; None when there is no record."""
+    written = _written(log)
+    latest = max((log.index(base).max_ms for base in written.bases), default=NO_TIME)
+    first = written.bases[0] if written.bases else written.end
+    if first:
+        for data in read_from(storage, log, 0):
+            header = read_header(data)
+            if header.base_offset >= first:
+                break
+            latest = max(latest, header.max_timestamp)
+    return offset_for_time(storage, log, latest) if latest != NO_TIME else None
+
+
 def _first_at(batches: Iterator[bytes], timestamp_ms: int, before: int) -> TimedOffset | None:
     for data in batches:
         header = read_header(data)
@@ -99,7 +114,7 @@ def _written(log: ShardLog) -> Written:
         raise Unavailable(f"cannot write what is to be read of {log.shard}: {error}") from error
 
 
-def _layer(log: ShardLog, bases: list[int], from_offset: int) -> Layer | None:
+def layer_from(log: ShardLog, bases: list[int], from_offset: int) -> Layer | None:
     """The layer to begin with; None when ``from_offset`` is not before the end of any."""
     directory = Path(log.directory)
     layer = newest_valid_layer(directory)

@@ -131,6 +131,11 @@ class ShardLog:
         self._is_tending = True
         return True
 
+    @property
+    def taken_bytes(self) -> int:
+        """How many durable bytes there have been since it was opened."""
+        return self._accepted
+
     # Any thread's side.
 
     @property

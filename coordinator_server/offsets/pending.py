@@ -54,6 +54,14 @@ class PendingOffsets:
         positions = self._open.get_at(group_id, committed_offset)
         return () if positions is None else {position for position, _ in positions.items_at(committed_offset)}
 
+    def first_at(self, committed_offset: int, default: int) -> int:
+        """The offset of the first record of those that were pending at ``committed_offset``."""
+        first = default
+        for group_id in self.groups_at(committed_offset):
+            for _, offsets in self.of_group_at(group_id, committed_offset):
+                first = min([first, *(committed.record_offset for _, committed in offsets.items_at(committed_offset))])
+        return first
+
     def replay(self, producer: Producer, record_offset: int, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
         """Apply one OffsetCommit record of an open transaction. A tombstone there is a tombstone."""
         if value is None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import structlog
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown
-from coordinator_server.log.store import Append, LogStore
+from coordinator_server.log.store import Append, LogStore, ShardId
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.deferred import DeferredEvent
@@ -52,6 +52,8 @@ class Flusher:
         self._is_failing = False
         self._idle: list[Callable[[], None]] = []
         self._submitted: list[Callable[[], None]] = []
+        # Told of shards that have become longer, while somebody waits for that.
+        self.on_durable: Callable[[list[ShardId]], None] | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -142,6 +144,8 @@ class Flusher:
             else:
                 self._due.append((context.revert(), error_for(failure)))
                 self._dirty.pop(context, None)
+        if failure is None and self.on_durable is not None:
+            self.on_durable([context.id for context, _ in flushed])
         self._tell(self._submitted)
         # The disk works on the next batch while this one is answered. It may be done with that before we are back here: then what
         # was due first has been settled first.

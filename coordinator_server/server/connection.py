@@ -173,6 +173,10 @@ class Connection(asyncio.Protocol):
         if not is_due:
             self._write_later(self)
 
+    def holds(self, reply: PendingReply) -> bool:
+        """Whether an answer that was given is still in memory here: behind another one, or before a peer that does not read."""
+        return not self._is_closed and (self._is_stalled or (reply.frame is not None and reply in self._waiting))
+
     def write(self) -> None:
         """Hand what has been answered to the transport, in one write."""
         self._flush()

@@ -26,6 +26,7 @@ from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.recovery import Share
 from coordinator_server.log.retention import History, Removed, Retention
 from coordinator_server.log.store import ShardId
+from coordinator_server.log.worker import ThreadWorker
 from coordinator_server.log.writer import Sync
 from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
@@ -47,6 +48,8 @@ from coordinator_server.server.control import ControlSocket, Operation
 from coordinator_server.server.digest import answer_digest
 from coordinator_server.server.dispatch import Dispatcher, LoggedReply
 from coordinator_server.server.errors import StartError
+from coordinator_server.server.fetching import Fetches
+from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import Node
 from coordinator_server.server.outside import Outside
@@ -142,14 +145,18 @@ class Daemon:
         self._tail: TailServer | TailClient | None = None
         self._topics = self._make_catalog()
         self._topics.on_deleted = self._delete_offsets
+        delays = ShardTimers(self._timers, self._clock, _run)
+        readers = outside.make_worker() if outside.make_worker else ThreadWorker(lambda: log.error("fetches-stopped"))
         self._node = Node(
             config,
             self._store.meta.cluster_id,
             config.offsets_topic_num_partitions,
             self._groups,
             self._topics,
-            ShardTimers(self._timers, self._clock, _run),
+            delays,
             self._nodes,
+            InternalTopics(self._store.meta.cluster_id, config.offsets_topic_num_partitions),
+            Fetches(self._store, self._flusher, delays, readers, self._post),
         )
         dispatcher = Dispatcher(served_apis(self._node), _reply_type(), has_provenance=config.log_provenance)
         self._listener = Listener(self._loop, config, dispatcher)
@@ -217,6 +224,7 @@ class Daemon:
         if self._tail is not None:
             await self._tail.stop()
         self._loop_timers.close()
+        self._node.fetches.close()
         self._retention.close()
         self._store.close()
 

@@ -15,6 +15,8 @@ from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.nodes import GROUP_TOPIC, Endpoint, Nodes, loop_of
 from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.fetching import Fetches
+from coordinator_server.server.internal import InternalTopics
 from protocol.error_codes import ErrorCode
 
 
@@ -28,6 +30,8 @@ class Node(NamedTuple):
     catalog: Catalog
     delays: CoordinatorTimer
     nodes: Nodes
+    internal: InternalTopics
+    fetches: Fetches
 
     def partition_of(self, group_id: str) -> int:
         """The shard that owns a group."""
@@ -39,11 +43,11 @@ class Node(NamedTuple):
 
     def topic(self, name: str) -> Topic | None:
         """A topic as committed. Raises CoordinatorError while the catalog loads."""
-        return self.catalog.topic(name)
+        return self.catalog.topic(name) or self.internal.named(name)
 
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
         """A topic as committed. Raises CoordinatorError while the catalog loads."""
-        return self.catalog.topic_by_id(topic_id)
+        return self.catalog.topic_by_id(topic_id) or self.internal.of_id(topic_id)
 
     def check_current(self) -> None:
         """Before a client is told for good that something does not exist. Raises CoordinatorError while this loop cannot know."""

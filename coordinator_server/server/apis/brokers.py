@@ -142,7 +142,7 @@ def _metadata(node: Node, context: RequestContext, request: MetadataRequest, rep
 
 def _topics(node: Node, context: RequestContext, request: MetadataRequest) -> Iterable[MetadataResponseTopic]:
     if _wants_all(context, request):
-        for topic in node.catalog.all_topics():
+        for topic in (*node.catalog.all_topics(), *node.internal):
             yield _describe(node, topic)
         return
     for asked in request.topics or []:
@@ -170,7 +170,7 @@ def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
     for partition in range(topic.partitions):
         leader = node.nodes.leader_of(partition)
         partitions.append(MetadataResponsePartition(0, partition, leader, LEADER_EPOCH, [leader], [leader]))
-    return MetadataResponseTopic(0, topic.name, topic.topic_id, False, partitions)
+    return MetadataResponseTopic(0, topic.name, topic.topic_id, topic.name in node.internal, partitions)
 
 
 def _brokers(node: Node, reply: PendingReply) -> list[tuple[int, Endpoint]]:

@@ -1,15 +1,32 @@
-"""ListOffsets (2), Fetch (1): enough for clients of topics in which no records live."""
+"""ListOffsets (2), Fetch (1): this server's own log for internal topics, and enough to keep clients calm for those in which no records live."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from coordinator_server.catalog.topics import Topic
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.log.reader import TimedOffset
+from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.fetching import Job, Wanted
 from coordinator_server.server.node import Node
 from protocol.error_codes import ErrorCode
-from protocol.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, FetchTopic, PartitionData
+from protocol.messages.fetch import (
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+)
 from protocol.messages.list_offsets import (
+    ListOffsetsPartition,
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
@@ -18,27 +35,63 @@ from protocol.messages.list_offsets import (
 
 LATEST_TIMESTAMP = -1
 EARLIEST_TIMESTAMP = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL_TIMESTAMP = -4
+LATEST_TIERED_TIMESTAMP = -5
+EARLIEST_PENDING_UPLOAD_TIMESTAMP = -6
+# The first version that knows each of them.
+KNOWN_TIMESTAMPS = {
+    LATEST_TIMESTAMP: 1,
+    EARLIEST_TIMESTAMP: 1,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL_TIMESTAMP: 8,
+    LATEST_TIERED_TIMESTAMP: 9,
+    EARLIEST_PENDING_UPLOAD_TIMESTAMP: 11,
+}
 LEADER_EPOCH = 0
+NO_LEADER_EPOCH = -1
+READ_COMMITTED = 1
+FIRST_WITH_LEADER_EPOCHS = 4
 FIRST_FETCH_WITH_TOPIC_IDS = 13
+FIRST_FETCH_WITH_ENDPOINTS = 16
 
 
 def list_offsets(node: Node, context: RequestContext, request: ListOffsetsRequest, reply: PendingReply) -> None:
+    """Answers at once, or after looking up times in the log."""
     topics = []
+    # Older answers have no place for it.
+    epoch = LEADER_EPOCH if context.api_version >= FIRST_WITH_LEADER_EPOCHS else NO_LEADER_EPOCH
+    sought: list[tuple[ShardId, int | None]] = []
+    to_fill: list[ListOffsetsPartitionResponse] = []
     for asked in request.topics:
         topic = node.topic(asked.name)
         partitions = []
         for partition in asked.partitions:
-            if topic is None or not 0 <= partition.partition_index < topic.partitions:
-                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                partitions.append(ListOffsetsPartitionResponse(partition.partition_index, error))
-            elif partition.timestamp in (LATEST_TIMESTAMP, EARLIEST_TIMESTAMP):
-                epoch = LEADER_EPOCH if context.api_version >= 4 else -1
-                partitions.append(ListOffsetsPartitionResponse(partition.partition_index, offset=0, leader_epoch=epoch))
+            answer = ListOffsetsPartitionResponse(partition.partition_index)
+            partitions.append(answer)
+            answer.error_code = _refusal(context, topic, partition)
+            if answer.error_code or topic is None:
+                continue
+            if topic.name not in node.internal:
+                _virtual_offset(partition.timestamp, epoch, answer)
+                continue
+            try:
+                shard = _shard(node, topic, partition.partition_index, partition.current_leader_epoch)
+            except CoordinatorError as refused:
+                answer.error_code = refused.error
+                continue
+            if partition.timestamp < 0 and partition.timestamp != MAX_TIMESTAMP:
+                end = partial(_end, node, shard, request.isolation_level)
+                _known_offset(partition.timestamp, end, epoch, answer)
             else:
-                # No record has a timestamp, so none is at or after the one asked for.
-                partitions.append(ListOffsetsPartitionResponse(partition.partition_index))
+                sought.append((shard, partition.timestamp if partition.timestamp >= 0 else None))
+                to_fill.append(answer)
         topics.append(ListOffsetsTopicResponse(asked.name, partitions))
-    reply.complete(ListOffsetsResponse(topics=topics))
+    response = ListOffsetsResponse(topics=topics)
+    if sought:
+        node.fetches.look_up(sought, partial(_fill, to_fill, epoch, response, reply))
+    else:
+        reply.complete(response)
 
 
 def refuse_list_offsets(
@@ -53,14 +106,61 @@ def refuse_list_offsets(
     return ListOffsetsResponse(topics=topics)
 
 
+def _refusal(context: RequestContext, topic: Topic | None, asked: ListOffsetsPartition) -> ErrorCode:
+    if asked.timestamp < 0 and KNOWN_TIMESTAMPS.get(asked.timestamp, context.api_version + 1) > context.api_version:
+        return ErrorCode.UNSUPPORTED_VERSION
+    if topic is None or not 0 <= asked.partition_index < topic.partitions:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ErrorCode.NONE
+
+
+def _virtual_offset(timestamp: int, epoch: int, answer: ListOffsetsPartitionResponse) -> None:
+    """No record has a timestamp, so none is at or after one that is asked for."""
+    if timestamp in (LATEST_TIMESTAMP, EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
+        answer.offset, answer.leader_epoch = 0, epoch
+
+
+def _known_offset(timestamp: int, end: Callable[[], int], epoch: int, answer: ListOffsetsPartitionResponse) -> None:
+    """What is known without a look into the log. Nothing is in a second tier."""
+    if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
+        answer.offset, answer.leader_epoch = 0, epoch
+    elif timestamp == LATEST_TIMESTAMP:
+        answer.offset, answer.leader_epoch = end(), epoch
+
+
+def _fill(
+    partitions: list[ListOffsetsPartitionResponse],
+    epoch: int,
+    response: ListOffsetsResponse,
+    reply: PendingReply,
+    found: list[TimedOffset | ErrorCode | None],
+) -> None:
+    for partition, each in zip(partitions, found, strict=True):
+        if isinstance(each, ErrorCode):
+            partition.error_code = each
+        elif each is not None:
+            partition.offset, partition.timestamp, partition.leader_epoch = each.offset, each.timestamp_ms, epoch
+    reply.complete(response)
+
+
 def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: PendingReply) -> None:
-    """Nothing to read, ever: the answer is held back as long as the client would wait for records. No fetch session is opened."""
+    """Where there is nothing to read, the answer is held back as long as the client would wait for records. No fetch session is opened."""
     if request.session_id != 0:
         raise CoordinatorError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    topics = [_fetch_topic(node, context, asked) for asked in request.topics]
+    wanted: list[Wanted] = []
+    topics = [_fetch_topic(node, context, request, asked, wanted) for asked in request.topics]
     response = FetchResponse(responses=topics)
-    is_urgent = any(partition.error_code for topic in topics for partition in topic.partitions)
-    if is_urgent or not topics or request.max_wait_ms <= 0 or request.min_bytes <= 0:
+    partitions = [partition for topic in topics for partition in topic.partitions]
+    is_urgent = not topics or request.max_wait_ms <= 0 or request.min_bytes <= 0
+    is_urgent = is_urgent or any(partition.error_code for partition in partitions)
+    if context.api_version >= FIRST_FETCH_WITH_ENDPOINTS:
+        leaders = sorted({each.current_leader.leader_id for each in partitions if each.current_leader.leader_id >= 0})
+        response.node_endpoints = [_endpoint(node, reply, leader) for leader in leaders]
+    if wanted:
+        max_bytes = min(request.max_bytes, node.config.fetch_max_bytes)
+        job = Job(reply, response, wanted, request.max_wait_ms, request.min_bytes, max_bytes, is_urgent=is_urgent)
+        node.fetches.serve(job)
+    elif is_urgent:
         reply.complete(response)
     else:
         node.answer_after(request.max_wait_ms, reply, response)
@@ -76,7 +176,9 @@ def refuse_fetch(context: RequestContext, request: FetchRequest, error: ErrorCod
     return FetchResponse(error_code=error, responses=topics)
 
 
-def _fetch_topic(node: Node, context: RequestContext, asked: FetchTopic) -> FetchableTopicResponse:
+def _fetch_topic(
+    node: Node, context: RequestContext, request: FetchRequest, asked: FetchTopic, wanted: list[Wanted]
+) -> FetchableTopicResponse:
     topic: Topic | None
     if context.api_version >= FIRST_FETCH_WITH_TOPIC_IDS:
         topic, unknown = node.topic_by_id(asked.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
@@ -88,11 +190,57 @@ def _fetch_topic(node: Node, context: RequestContext, asked: FetchTopic) -> Fetc
             partitions.append(_partition(partition.partition, unknown))
         elif not 0 <= partition.partition < topic.partitions:
             partitions.append(_partition(partition.partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        elif topic.name in node.internal:
+            partitions.append(_fetch_log(node, topic, partition, request.isolation_level, wanted))
         else:
             # Wherever a group stopped reading is the end of the partition: no lag, and no reset for want of records.
             end = max(0, partition.fetch_offset)
             partitions.append(PartitionData(partition.partition, 0, end, end, 0, aborted_transactions=None))
     return FetchableTopicResponse(asked.topic, asked.topic_id, partitions)
+
+
+def _fetch_log(node: Node, topic: Topic, asked: FetchPartition, isolation_level: int, wanted: list[Wanted]) -> PartitionData:
+    try:
+        shard = _shard(node, topic, asked.partition, asked.current_leader_epoch)
+    except CoordinatorError as refused:
+        data = _partition(asked.partition, refused.error)
+        if refused.error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
+            data.current_leader = LeaderIdAndEpoch(node.nodes.leader_of(asked.partition), LEADER_EPOCH)
+        return data
+    if not 0 <= asked.fetch_offset <= node.fetches.end_offset(shard):
+        return _partition(asked.partition, ErrorCode.OFFSET_OUT_OF_RANGE)
+    data = PartitionData(asked.partition, 0, -1, -1, 0, aborted_transactions=None)
+    upto = partial(_end, node, shard, isolation_level)
+    wanted.append(Wanted(data, shard, asked.fetch_offset, asked.partition_max_bytes, upto))
+    return data
+
+
+def _shard(node: Node, topic: Topic, partition: int, leader_epoch: int) -> ShardId:
+    """The shard that a partition of an internal topic is. Raises CoordinatorError where it is not here, or not as the client knows it."""
+    shard = ShardId(topic.name, partition)
+    if not node.nodes.owns(shard):
+        raise CoordinatorError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if leader_epoch > LEADER_EPOCH:
+        raise CoordinatorError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+    if leader_epoch not in (LEADER_EPOCH, NO_LEADER_EPOCH):
+        raise CoordinatorError(ErrorCode.FENCED_LEADER_EPOCH)
+    return shard
+
+
+def _end(node: Node, shard: ShardId, isolation_level: int) -> int:
+    """How far a client may read: all that is durable, or, when it wants to, what no open transaction can change any more."""
+    end = node.fetches.end_offset(shard)
+    if isolation_level != READ_COMMITTED:
+        return end
+    try:
+        return min(end, node.groups.read(shard.partition, GroupShard.last_stable_offset))
+    except CoordinatorError:
+        return 0  # It is loading: what is open is not known yet.
+
+
+def _endpoint(node: Node, reply: PendingReply, node_id: int) -> NodeEndpoint:
+    there = node.endpoint(reply, node_id - node.nodes.first_id)
+    return NodeEndpoint(node_id, there.host, there.port)
 
 
 def _partition(index: int, error: ErrorCode) -> PartitionData:

@@ -1,0 +1,267 @@
+"""Fetch of internal topics: this server's own log, batch by batch, read beside the loop and never in its way.
+
+    read     there is something to read: a thread of its own does, one job after the other
+    parked   there is less than the client wants: until enough has become durable, or it has waited long enough
+
+A job is a request. Of one connection there is one at a time, and the next begins when the answer before it has left: a client that asks for
+much and reads nothing costs one answer of memory (``fetch.max.bytes``). A parked job is an entry in a table and a timer; while none is parked, a commit does
+not know of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+import structlog
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.reader import TimedOffset
+from coordinator_server.log.store import ShardId
+from coordinator_server.log.stretches import Piece, Stretch
+from coordinator_server.log.worker import Worker
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
+from coordinator_server.server.connection import Connection, PendingReply
+from protocol.error_codes import ErrorCode
+from protocol.messages.fetch import FetchResponse, PartitionData
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+# How often it is looked whether a client has read its last answer.
+RETRY_MS: Final = 50
+
+
+class ReadableLog(Protocol):
+    """What is asked of the log."""
+
+    def end_offset(self, shard: ShardId, /) -> int: ...
+
+    def taken_bytes(self, shard: ShardId, /) -> int: ...
+
+    def stretch(self, shard: ShardId, piece: Piece, /) -> Stretch: ...
+
+    def offset_for_time(self, shard: ShardId, timestamp_ms: int, /) -> TimedOffset | None: ...
+
+    def latest_time(self, shard: ShardId, /) -> TimedOffset | None: ...
+
+
+class Durable(Protocol):
+    """Who tells that shards have become longer."""
+
+    on_durable: Callable[[list[ShardId]], None] | None
+
+
+class Wanted(NamedTuple):
+    """A partition to read: what of it, and where to put that. ``upto`` tells how far it may be read now."""
+
+    data: PartitionData
+    shard: ShardId
+    fetch_offset: int
+    max_bytes: int
+    upto: Callable[[], int]
+
+
+class Job:
+    """A Fetch request under way."""
+
+    __slots__ = ("is_urgent", "max_bytes", "max_wait_ms", "min_bytes", "noted", "reply", "response", "wanted")
+
+    def __init__(  # noqa: PLR0913 - a request's own fields
+        self,
+        reply: PendingReply,
+        response: FetchResponse,
+        wanted: list[Wanted],
+        max_wait_ms: int,
+        min_bytes: int,
+        max_bytes: int,
+        *,
+        is_urgent: bool,
+    ) -> None:
+        self.reply = reply
+        self.response = response
+        self.wanted = wanted
+        self.max_wait_ms = max_wait_ms
+        self.min_bytes = min_bytes
+        self.max_bytes = max_bytes
+        # It is answered with what there is.
+        self.is_urgent = is_urgent
+        # How many bytes the shards had been given when it was last looked at, less what they had to give.
+        self.noted = 0
+
+
+class Fetches:
+    """All Fetch requests of a loop for internal topics, and its look-ups by time."""
+
+    def __init__(
+        self,
+        store: ReadableLog,
+        durable: Durable,
+        timer: CoordinatorTimer,
+        worker: Worker,
+        post: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._store = store
+        self._durable = durable
+        self._timer = timer
+        self._worker = worker
+        self._post = post
+        # Connections with a job under way, and what waits behind it.
+        self._busy: dict[Connection, deque[Job]] = {}
+        self._parked: dict[ShardId, dict[Job, None]] = {}
+
+    def end_offset(self, shard: ShardId) -> int:
+        """Where a shard ends: all before is durable."""
+        return self._store.end_offset(shard)
+
+    def serve(self, job: Job) -> None:
+        """Answer a request, now or later."""
+        waiting = self._busy.get(job.reply.connection)
+        if waiting is not None:
+            waiting.append(job)
+            return
+        self._busy[job.reply.connection] = deque()
+        self._begin(job)
+
+    def look_up(
+        self, questions: list[tuple[ShardId, int | None]], answer: Callable[[list[TimedOffset | ErrorCode | None]], None]
+    ) -> None:
+        """The first record at or after each time (None: with the largest), found beside the loop; ``answer`` is called on it."""
+
+        def find() -> None:
+            self._post(partial(answer, [self._find(shard, ms) for shard, ms in questions]))
+
+        self._worker.run(find)
+
+    def close(self) -> None:
+        """Begin no more reads."""
+        self._worker.close()
+
+    # On the loop.
+
+    def _begin(self, job: Job) -> None:
+        job.noted = self._taken(job)
+        has_more = any(each.fetch_offset < each.upto() for each in job.wanted)
+        if has_more:
+            limits = [each.upto() for each in job.wanted]
+            self._worker.run(partial(self._read, job, limits))
+        elif job.is_urgent:
+            self._answer(job)
+        else:
+            self._park(job)
+
+    def _been_read(self, job: Job, stretches: list[Stretch | ErrorCode | None]) -> None:
+        size = 0
+        for each, stretch in zip(job.wanted, stretches, strict=True):
+            if isinstance(stretch, ErrorCode):
+                each.data.error_code = stretch
+                job.is_urgent = True
+            elif stretch is not None:
+                each.data.records = stretch.data
+                size += len(stretch.data)
+        if job.is_urgent or size >= min(job.min_bytes, job.max_bytes):
+            self._answer(job)
+        else:
+            # What was read counts, and is read again with the rest.
+            job.noted -= size
+            self._park(job)
+
+    def _park(self, job: Job) -> None:
+        if self._has_enough(job):
+            job.is_urgent = True
+            self._begin(job)
+            return
+        for each in job.wanted:
+            self._parked.setdefault(each.shard, {})[job] = None
+        self._durable.on_durable = self._grown
+        self._timer.schedule(job, job.max_wait_ms, partial(self._waited, job))
+
+    def _grown(self, shards: list[ShardId]) -> None:
+        for shard in shards:
+            for job in list(self._parked.get(shard, ())):
+                if self._has_enough(job):
+                    self._timer.cancel(job)
+                    self._wake(job)
+
+    def _waited(self, job: Job) -> CoordinatorResult[None]:
+        self._wake(job)
+        return CoordinatorResult(None)
+
+    def _wake(self, job: Job) -> None:
+        for each in job.wanted:
+            jobs = self._parked.get(each.shard)
+            if jobs is not None:
+                jobs.pop(job, None)
+                if not jobs:
+                    del self._parked[each.shard]
+        if not self._parked:
+            self._durable.on_durable = None
+        job.is_urgent = True
+        self._begin(job)
+
+    def _has_enough(self, job: Job) -> bool:
+        return self._taken(job) - job.noted >= min(job.min_bytes, job.max_bytes)
+
+    def _taken(self, job: Job) -> int:
+        return sum([self._store.taken_bytes(each.shard) for each in job.wanted])
+
+    def _answer(self, job: Job) -> None:
+        for each in job.wanted:
+            data = each.data
+            if data.error_code:
+                continue
+            data.high_watermark = self._store.end_offset(each.shard)
+            data.last_stable_offset = min(each.upto(), data.high_watermark)
+        job.reply.complete(job.response)
+        self._go_on(job.reply)
+
+    def _go_on(self, answered: PendingReply) -> CoordinatorResult[None]:
+        """The next request of the connection, when the answer before it has left."""
+        connection = answered.connection
+        waiting = self._busy[connection]
+        if connection.holds(answered):
+            self._timer.schedule(answered, RETRY_MS, partial(self._go_on, answered))
+        elif not waiting:
+            del self._busy[connection]
+        else:
+            # Not from here: there may be hundreds that can be answered at once.
+            self._post(partial(self._begin, waiting.popleft()))
+        return CoordinatorResult(None)
+
+    # In the thread.
+
+    def _read(self, job: Job, limits: list[int]) -> None:
+        left = job.max_bytes
+        stretches: list[Stretch | ErrorCode | None] = []
+        must_have_one = True
+        for each, upto in zip(job.wanted, limits, strict=True):
+            if each.fetch_offset >= upto or left <= 0:
+                stretches.append(None)
+                continue
+            piece = Piece(each.fetch_offset, min(each.max_bytes, left), upto, must_have_one)
+            stretch = _attempt(each.shard, partial(self._store.stretch, each.shard, piece))
+            stretches.append(stretch)
+            if isinstance(stretch, Stretch) and stretch.data:
+                left -= len(stretch.data)
+                must_have_one = False
+        self._post(partial(self._been_read, job, stretches))
+
+    def _find(self, shard: ShardId, ms: int | None) -> TimedOffset | ErrorCode | None:
+        if ms is None:
+            return _attempt(shard, partial(self._store.latest_time, shard))
+        return _attempt(shard, partial(self._store.offset_for_time, shard, ms))
+
+
+def _attempt(shard: ShardId, look: Callable[[], T]) -> T | ErrorCode:
+    """What a look into the log gives, or what its client is told instead. Nothing escapes: the thread has to live."""
+    try:
+        return look()
+    except LogError as error:
+        log.error("log-not-readable", shard=str(shard), why=str(error))
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    except Exception:
+        log.exception("log-not-readable", shard=str(shard))
+        return ErrorCode.UNKNOWN_SERVER_ERROR
