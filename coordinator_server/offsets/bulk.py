@@ -19,7 +19,8 @@ from struct import Struct as Layout
 from sys import intern
 from typing import Final, NamedTuple
 
-from coordinator_server.offsets.store import GroupOffsets, OffsetStore
+from coordinator_server.machine.timeline import TimelineDict
+from coordinator_server.offsets.store import OffsetStore
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
 from protocol.codec import Decoder, decoders
 from protocol.errors import DecodeError
@@ -108,7 +109,7 @@ class BulkReplay:
         self._ids: dict[bytes, bytes] = {}
         # The group of the last record, while nobody else has changed the store.
         self._group: str | None = None
-        self._offsets: GroupOffsets
+        self._offsets: TimelineDict[TopicPartition, OffsetAndMetadata]
 
     def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int) -> tuple[int, int]:
         """See ``PlainRecords``."""
@@ -236,6 +237,9 @@ class BulkReplay:
         _, topic = names
         first_of_batch = first.record_offset - delta
         chunk, pos, delta = self._length, stop, delta + 1
+        if delta < from_delta:
+            # A varint longer than it had to be: one by one.
+            return stop
         with memoryview(data) as view:
             while (count := min(chunk, most, from_delta + len(deltas) - delta)) > 0:
                 found = _Run(*zip(*layout.iter_unpack(view[pos : pos + count * layout.size]), strict=True))

@@ -18,6 +18,7 @@ from coordinator_server.pipeline.replay import empty_shard
 from coordinator_server.runtime.loader import BatchReplay, replay_batch
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.errors import DecodeError, Malformed
+from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -26,6 +27,8 @@ from protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
+from protocol.offset_commits import CommitLayout
 from protocol.record_batch import HEADER_SIZE, BatchBuilder, Record, encode_headers
 from tests.support.group import hard_state
 
@@ -140,6 +143,28 @@ def test_a_count_that_is_not_that_of_the_records_is_refused(count: int) -> None:
 
     with pytest.raises(Malformed):
         BatchReplay(CLASSIC_GROUP_SERDE, empty_shard()).replay(sealed(bytes(data)))
+
+
+@pytest.mark.parametrize("before", [0, 58])
+def test_offset_deltas_that_are_longer_than_they_had_to_be_are_read_as_well(before: int) -> None:
+    """One byte more than this server, or Kafka, writes; up to where so many bytes are needed."""
+    layout = CommitLayout("g", "t", ZERO_UUID)
+    partitions = [OffsetCommitRequestPartition(index, 5) for index in range(before + 10)]
+    records = layout.encode(64, partitions[before:], 0)
+    size = len(records) // 10
+    longer = bytearray(records)
+    for place in range(10):
+        # Behind the size, attributes and timestamp delta.
+        delta = before + place << 1
+        longer[place * size + 3 : place * size + 5] = bytes((delta & 0x7F | 0x80, delta >> 7))
+    builder = BatchBuilder(0, 0)
+    builder.extend(layout.encode(0, partitions[:before], 0), before)
+    builder.extend(bytes(longer), 10)
+
+    at_once = state_of(builder.finish(), at_once=True)
+
+    assert not isinstance(at_once, type)
+    assert at_once == state_of(builder.finish(), at_once=False)
 
 
 def test_a_commit_of_many_partitions_is_read_at_once() -> None:
