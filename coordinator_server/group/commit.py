@@ -13,8 +13,10 @@ from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from coordinator_server.offsets.commit import commit_offsets
+from coordinator_server.offsets.commit import commit_rows as offsets_commit_rows
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from protocol.plain_commits import AcceptedCommit, CommitShape, PlainCommit
 
 # From here on a client knows that the group may be missing; before, it is told that its generation is over.
 _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
@@ -24,17 +26,27 @@ def commit_offset(
     groups: Groups, context: RequestContext, request: OffsetCommitRequest
 ) -> CoordinatorResult[OffsetCommitResponse]:
     """Raises CoordinatorError where the whole request is refused."""
-    groups.unserved.admit_commit(request.group_id, request.generation_id_or_member_epoch)
-    group = groups.find(request.group_id)
-    if group is not None:
-        _admit(groups, group, request)
-    elif request.generation_id_or_member_epoch >= 0:
-        is_known = context.api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND
-        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND if is_known else ErrorCode.ILLEGAL_GENERATION)
+    _admit(groups, context, request)
     return commit_offsets(groups.offsets, request, groups.clock.wall_ms(), groups.config.offset_metadata_max_bytes)
 
 
-def _admit(groups: Groups, group: ClassicGroup, request: OffsetCommitRequest) -> None:
+def commit_rows(groups: Groups, context: RequestContext, request: PlainCommit) -> CoordinatorResult[AcceptedCommit]:
+    """The same for a plain request."""
+    _admit(groups, context, request.shape)
+    return offsets_commit_rows(groups.offsets, request, groups.clock.wall_ms())
+
+
+def _admit(groups: Groups, context: RequestContext, request: OffsetCommitRequest | CommitShape) -> None:
+    groups.unserved.admit_commit(request.group_id, request.generation_id_or_member_epoch)
+    group = groups.find(request.group_id)
+    if group is not None:
+        _admit_to(groups, group, request)
+    elif request.generation_id_or_member_epoch >= 0:
+        is_known = context.api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND
+        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND if is_known else ErrorCode.ILLEGAL_GENERATION)
+
+
+def _admit_to(groups: Groups, group: ClassicGroup, request: OffsetCommitRequest | CommitShape) -> None:
     generation_id = request.generation_id_or_member_epoch
     if generation_id < 0 and group.state is EMPTY:
         return

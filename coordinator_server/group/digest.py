@@ -101,8 +101,11 @@ class GroupDigests:
         self._total += digest - self._known.pop(group_id, 0)
         if count:
             self._known[group_id] = digest
-        tables = groups.offsets.by_group, groups.pending.by_group
-        containers: list[object] = [found for table in tables if (found := table.get_at(group_id, committed_offset)) is not None]
+        offsets = groups.offsets.by_group.get_at(group_id, committed_offset)
+        pending = groups.pending.by_group.get_at(group_id, committed_offset)
+        containers: list[object] = [] if offsets is None else [*offsets.containers]
+        if pending is not None:
+            containers.append(pending)
         if containers:
             self._containers[group_id] = containers
             self._owners.update(dict.fromkeys(containers, group_id))

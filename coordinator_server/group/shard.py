@@ -48,6 +48,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRes
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from protocol.plain_commits import AcceptedCommit, PlainCommit
 
 T = TypeVar("T")
 
@@ -110,6 +111,12 @@ class GroupShard:
         if request.retention_time_ms != NO_RETENTION_TIME:
             self.expiry.forget_bound(request.group_id)
         return commit.commit_offset(self.groups, context, request)
+
+    def commit_rows(
+        self, context: RequestContext, request: PlainCommit, reply: Reply[AcceptedCommit]
+    ) -> CoordinatorResult[AcceptedCommit]:
+        """As ``commit_offset``, for a request without metadata."""
+        return commit.commit_rows(self.groups, context, request)
 
     def fetch_stable_offsets(
         self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]

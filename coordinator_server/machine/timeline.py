@@ -108,8 +108,14 @@ class TimelineDict(dict[K, V]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __setitem__(self, key: K, value: V) -> None:
-        if self._registry.newest is not None:
-            self._note(key)
+        # As ``_note``, without another call.
+        snapshot = self._registry.newest
+        if snapshot is not None:
+            before = snapshot.before.get(self)
+            if before is None:
+                snapshot.before[self] = {key: self.get(key, _ABSENT)}
+            elif key not in before:
+                before[key] = self.get(key, _ABSENT)
         dict.__setitem__(self, key, value)
 
     def __delitem__(self, key: K) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.offsets.block import OffsetCommits, TopicCommits
+from coordinator_server.offsets.rows import CommittedAsRows
 from coordinator_server.offsets.store import NO_TIMESTAMP, OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -18,6 +19,7 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from protocol.offset_commits import VALUE_VERSION, commit_layout
+from protocol.plain_commits import AcceptedCommit, PlainCommit
 
 VALUE_VERSION_WITH_EXPIRY = 1
 NO_RETENTION_TIME = -1
@@ -35,6 +37,17 @@ def commit_offsets(
         if result is not None:
             return result
     return _commit_one_by_one(request, now_ms, metadata_max)
+
+
+def commit_rows(store: OffsetStore, request: PlainCommit, now_ms: int) -> CoordinatorResult[AcceptedCommit]:
+    """One record for each row. Topics have their names and ids."""
+    shape = request.shape
+    return CoordinatorResult(
+        shape.accepted,
+        CommittedAsRows(store, request, now_ms),
+        member_id=shape.member_id,
+        group_instance_id=shape.group_instance_id,
+    )
 
 
 def _commit_block(

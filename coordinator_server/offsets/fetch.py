@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from coordinator_server.offsets.store import GroupOffsets, OffsetAndMetadata, OffsetStore, TopicPartition
+from coordinator_server.offsets.group_offsets import GroupOffsets, Readable
+from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore, TopicPartition
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_fetch import (
@@ -31,13 +32,13 @@ def fetch_offsets(
     if request.topics is None:
         return OffsetFetchResponseGroup(request.group_id, _all_topics(offsets, committed_offset, unstable))
     topics = []
-    is_plain = offsets is not None and not unstable and offsets.is_as_of(committed_offset)
+    found = None if offsets is None else offsets.as_of(committed_offset)
     for topic in request.topics:
-        if is_plain and offsets is not None:
-            topics.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, _present(offsets, topic)))
+        if found is not None and not unstable:
+            topics.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, _stable(found, topic)))
             continue
         partitions = [
-            _answer(index, _read(offsets, (topic.name, index), committed_offset), topic.topic_id)
+            _answer(index, None if found is None else found.get((topic.name, index)), topic.topic_id)
             if not unstable or (topic.name, index) not in unstable
             else _unstable(index)
             for index in topic.partition_indexes
@@ -46,8 +47,8 @@ def fetch_offsets(
     return OffsetFetchResponseGroup(request.group_id, topics)
 
 
-def _present(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> list[OffsetFetchResponsePartitions]:
-    """As below, where the present is what was asked for: thousands of partitions at a time are asked for after a start."""
+def _stable(offsets: Readable, topic: OffsetFetchRequestTopics) -> list[OffsetFetchResponsePartitions]:
+    """As ``_answer`` has it, for thousands of partitions at a time: they are asked for after a start."""
     name, asked_id = topic.name, topic.topic_id
     answers: list[OffsetFetchResponsePartitions] = []
     for index in topic.partition_indexes:
@@ -57,10 +58,6 @@ def _present(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> list[Off
         else:
             answers.append(OffsetFetchResponsePartitions(index, found.committed_offset, found.leader_epoch, found.metadata))
     return answers
-
-
-def _read(offsets: GroupOffsets | None, position: TopicPartition, committed_offset: int) -> OffsetAndMetadata | None:
-    return None if offsets is None else offsets.get_at(position, committed_offset)
 
 
 def _answer(index: int, found: OffsetAndMetadata | None, asked_id: bytes) -> OffsetFetchResponsePartitions:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 from coordinator_server.machine.shard import StateBelow
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
+from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
 from coordinator_server.offsets.resting import wake
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
 from protocol.coordinator_records import CoordinatorRecord
@@ -24,10 +25,10 @@ from protocol.messages.group_records import (
     OffsetCommitValue,
 )
 from protocol.messages.offset_commit import OffsetCommitRequestTopic
+from protocol.plain_commits import TopicRows
 
 __all__ = ["NO_TIMESTAMP", "GroupOffsets", "OffsetAndMetadata", "OffsetStore", "TopicPartition"]
 
-GroupOffsets = TimelineDict[TopicPartition, OffsetAndMetadata]
 # Of resting groups that were read: so many offsets are remembered.
 READ_ROWS = 2_000
 
@@ -107,20 +108,25 @@ class OffsetStore:
             )
             for written_at, one in enumerate(commits.partitions, record_offset)
         }
-        self._of_group(group_id).put_all(committed)
+        self._of_group(group_id).single().put_all(committed)
+
+    def put_rows(self, record_offset: int, group_id: str, commits: TopicRows, timestamp_ms: int) -> None:
+        """The same for the rows of a request."""
+        key = sys.intern(commits.name), commits.partitions
+        self._of_group(group_id).put_rows(key, CommittedRows(record_offset, timestamp_ms, commits.topic_id, commits.rows))
 
     def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """The offset of a position from now on."""
-        offsets = self._of_group(group_id)
+        offsets = self._of_group(group_id).single()
         position = (topic, partition)
         if position not in offsets:
             # One name for all the partitions and groups of a topic: there may be millions of positions.
             position = (sys.intern(topic), partition)
         offsets[position] = committed
 
-    def to_fill(self, group_id: str) -> GroupOffsets:
+    def to_fill(self, group_id: str) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
         """Where offsets of a group may be put without a note, while no snapshot is open, until something else is done to the store."""
-        return self._of_group(group_id)
+        return self._of_group(group_id).single()
 
     def remove(self, group_id: str, position: TopicPartition) -> None:
         """No offset of this position from now on."""
@@ -129,7 +135,7 @@ class OffsetStore:
             offsets = self._enter(group_id)
         if offsets is None or position not in offsets:
             return
-        del offsets[position]
+        del offsets.single()[position]
         if not offsets:
             del self.by_group[group_id]
 
@@ -145,7 +151,7 @@ class OffsetStore:
             return offsets
         if self._below is not None and (group_id in self._over or self._is_resting(group_id)):
             return self._lie_over(group_id) if self._registry.newest is None else self._enter(group_id)
-        offsets = self.by_group[group_id] = TimelineDict(self._registry)
+        offsets = self.by_group[group_id] = GroupOffsets(self._registry)
         return offsets
 
     # Groups of the checkpoint.
@@ -166,7 +172,7 @@ class OffsetStore:
         self._forget_read(group_id)
         offsets = self._over.get(group_id)
         if offsets is None:
-            offsets = self._over[group_id] = TimelineDict(self._registry)
+            offsets = self._over[group_id] = GroupOffsets(self._registry)
         return offsets
 
     def _enter(self, group_id: str) -> GroupOffsets:
@@ -187,11 +193,11 @@ class OffsetStore:
             return found
         assert self._below is not None
         block = self._below.block(group_id)
-        found = TimelineDict(self._registry)
-        found.fill(wake(block) if block is not None else self._from_records(self._below, group_id))
+        found = GroupOffsets(self._registry)
+        found.single().fill(wake(block) if block is not None else self._from_records(self._below, group_id))
         over = self._over.get(group_id)
         if over is not None:
-            found.fill(over.items())
+            found.single().fill(over.items())
         if self._read_rows + len(found) > READ_ROWS:
             self._read.clear()
             self._read_rows = 0

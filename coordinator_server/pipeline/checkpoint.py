@@ -53,7 +53,7 @@ def add_checkpoint(attempt: LayerAttempt) -> str:
             f"{attempt.path}: the checkpoint has other groups than the records; nothing is published. Please report this"
         )
     for group_id, offsets in store.by_group.items():
-        if dict(wake(found.block(group_id))) != offsets:
+        if dict(wake(found.block(group_id))) != offsets.single():
             raise GateClosed(
                 f"{attempt.path}: the checkpoint has other offsets of group {group_id!r} than the records; nothing is published. Please report this"
             )

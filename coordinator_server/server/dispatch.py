@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from struct import Struct as Layout
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import structlog
 from msgspec import Struct
@@ -41,6 +41,13 @@ class Refuse(Protocol):
     def __call__(self, context: RequestContext, request: Any, error: ErrorCode, message: str | None, /) -> Message: ...
 
 
+class ShortWay(NamedTuple):
+    """Beside the codecs of an API: what makes a decoder for one connection's requests of a version, and an encoder out of the general one."""
+
+    reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]]
+    encoder: Callable[[Callable[[Any, bytearray], None]], Callable[[Any, bytearray], None]]
+
+
 class Api(Struct, frozen=True):
     """A row: what it takes to serve an API. The sequences are indexed by version."""
 
@@ -53,22 +60,26 @@ class Api(Struct, frozen=True):
     has_flexible_response_header: Sequence[bool]
     handle: Handle
     refuse: Refuse
+    # Makes a decoder for the requests of one connection, given their version; None: ``decode`` has the only way.
+    reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None
 
     @classmethod
-    def of(cls, api: protocol_api.Api, handle: Handle, refuse: Refuse) -> Api:
+    def of(cls, api: protocol_api.Api, handle: Handle, refuse: Refuse, short: ShortWay | None = None) -> Api:
         """The row of an API at all the versions we serve it."""
         versions = range(api.max_version + 1)
         served = [max(version, api.min_version) for version in versions]
+        encoders = [encoder(api.response, version) for version in served]
         return cls(
             api.key,
             api.name,
             api.min_version,
             api.max_version,
             [decoder(api.request, version) for version in served],
-            [encoder(api.response, version) for version in served],
+            [encode if short is None else short.encoder(encode) for encode in encoders],
             [api.response_header_version(version) == 1 for version in served],
             handle,
             refuse,
+            None if short is None else short.reader,
         )
 
 
@@ -152,7 +163,8 @@ class Dispatcher:
             raise UnservedRequest(f"{api.name} v{version} is not served, only v{api.min_version} to v{api.max_version}")
         origin = request_origin(api.key, version, client_id, connection.peer_host) if self._has_provenance else None
         context = RequestContext(client_id, connection.peer_host, api.key, version, origin=origin)
-        known = Introduction(frame[_AFTER_CORRELATION_ID:position], position, api, context, api.decode[version])
+        decode = api.decode[version] if api.reader is None else api.reader(version)
+        known = Introduction(frame[_AFTER_CORRELATION_ID:position], position, api, context, decode)
         connection.introduced[frame[:4]] = known
         return known
 

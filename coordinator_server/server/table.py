@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from coordinator_server.server.apis import brokers, deletion, groups, offsets, records, topics
-from coordinator_server.server.dispatch import Api
+from coordinator_server.server.dispatch import Api, ShortWay
 from coordinator_server.server.node import Node
 from protocol.api import APIS
 from protocol.fields import Message
+from protocol.plain_commits import accepting, commit_reader
 
 HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
     "ApiVersions": (brokers.api_versions, brokers.refuse_api_versions),
@@ -33,9 +34,14 @@ HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
     "Fetch": (records.fetch, records.refuse_fetch),
 }
 
+# Those whose usual requests and answers need not be made into objects.
+SHORT_WAYS: dict[str, ShortWay] = {"OffsetCommit": ShortWay(commit_reader, accepting)}
+
 
 def served_apis(node: Node) -> list[Api]:
     """The dispatcher's table, with each handler bound to this node."""
     return [
-        Api.of(api, partial(HANDLERS[api.name][0], node), HANDLERS[api.name][1]) for api in APIS.values() if api.name in HANDLERS
+        Api.of(api, partial(HANDLERS[api.name][0], node), HANDLERS[api.name][1], SHORT_WAYS.get(api.name))
+        for api in APIS.values()
+        if api.name in HANDLERS
     ]

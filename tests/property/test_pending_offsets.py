@@ -103,7 +103,7 @@ class Shard:
             offsets = self.store.of_group_at(group_id, epoch)
             open_positions = self.pending.open_at(group_id, epoch)
             for position in POSITIONS:
-                found: Any = None if offsets is None else offsets.get_at(position, epoch)
+                found: Any = None if offsets is None else offsets.as_of(epoch).get(position)
                 told = (None if found is None else found.committed_offset, position in open_positions)
                 assert told == offset_of(log, group_id, position)
 

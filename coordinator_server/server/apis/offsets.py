@@ -36,9 +36,11 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
+from protocol.plain_commits import PlainCommit
 
 _TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offset)
+COMMIT_ROWS = WriteOperation("commit-offset", GroupShard.commit_rows)
 FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
 INVALID_OFFSET = -1
 # Versions of OffsetFetch: below 2 an error can only be told per partition, below 8 there is one group, from 10 on topics go by id.
@@ -55,8 +57,13 @@ FETCH_ERRORS = {
 }
 
 
-def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply) -> None:
+def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest | PlainCommit, reply: PendingReply) -> None:
     """Partitions that do not exist are refused here; the rest goes to the group's shard."""
+    if isinstance(request, PlainCommit):
+        if _are_known(node, context, request):
+            node.groups.write(partition_for(request.shape.group_id, node.partitions), COMMIT_ROWS, context, request, reply)
+            return
+        request = request.spelled_out()
     refused = _refuse_unknown(node, context, request)
     for topic in request.topics:
         if topic.partitions:
@@ -79,10 +86,23 @@ def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitReq
 
 
 def refuse_commit_offsets(
-    context: RequestContext, request: OffsetCommitRequest, error: ErrorCode, message: str | None
+    context: RequestContext, request: OffsetCommitRequest | PlainCommit, error: ErrorCode, message: str | None
 ) -> OffsetCommitResponse:
+    if isinstance(request, PlainCommit):
+        request = request.spelled_out()
     told = operation_error(error)
     return OffsetCommitResponse(topics=[_refused(topic, told) for topic in request.topics])
+
+
+def _are_known(node: Node, context: RequestContext, request: PlainCommit) -> bool:
+    """Whether every partition exists; then the topics have their names and ids."""
+    by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
+    for asked in request.topics:
+        topic = node.catalog.topic_by_id(asked.topic_id) if by_id else node.catalog.topic(asked.name)
+        if topic is None or asked.partitions.least < 0 or asked.partitions.most >= topic.partitions:
+            return False
+        asked.name, asked.topic_id = topic.name, topic.topic_id
+    return True
 
 
 def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRequest) -> list[OffsetCommitResponseTopic]:

@@ -59,7 +59,7 @@ def test_the_past_can_be_read_and_restored() -> None:
     assert "g" not in store
     past = store.of_group_at("g", 1)
     assert past is not None
-    assert past.get_at(("t", 0), 1) is not None
+    assert past.as_of(1).get(("t", 0)) is not None
     assert store.of_group_at("new", 1) is None
     registry.revert_to(1)
     assert store.by_group["g"]["t", 0].committed_offset == 5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from struct import pack
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,3 +47,17 @@ def test_bulk_and_single_records_are_the_same_bytes(
     one_by_one.count = in_bulk.count = len(rows)
     assert in_bulk.finish() == one_by_one.finish()
     assert len(encoded) <= layout.record_bytes * len(rows) + len(headers)
+
+
+@given(NAMES, st.sampled_from([ZERO_UUID, bytes(range(16))]), DELTAS, ROWS, st.integers(1, 6), HEADERS)
+def test_rows_of_a_request_become_the_same_records(
+    topic: str, topic_id: bytes, delta: int, rows: list[tuple[int, int, int]], times: int, headers: bytes
+) -> None:
+    """Few of them or many: those are written column by column."""
+    rows = rows * times
+    layout = CommitLayout("group", topic, topic_id)
+    as_sent = b"".join([pack(">iqi2x", *row) for row in rows])
+
+    encoded = layout.encode_rows(delta, as_sent, len(rows), NOW_MS, headers)
+
+    assert encoded == layout.encode(delta, [OffsetCommitRequestPartition(*row) for row in rows], NOW_MS, headers)

@@ -1,0 +1,154 @@
+"""The committed offsets of one group, single ones and rows.
+
+A commit of many partitions is kept as it came: one entry for a topic and the partitions committed together, with the request's rows in it. The next
+commit of the same partitions replaces it, whatever the number of partitions. Whoever reads gets single offsets: rows are spelled out when the
+present is first read after them. Both are timeline containers, and at any moment, past ones as well, the state is
+
+    rows, the later in the log over the earlier, over single offsets
+
+so a past state needs nothing that was spelled out since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition
+from protocol.plain_commits import Partitions, offsets_of
+
+# Commits of other partitions each time would keep more than single offsets take: so many rows, and an eighth of the single offsets, are kept.
+_FEW: Final = 8
+
+RowsKey = tuple[str, Partitions]
+
+
+class CommittedRows(Struct, frozen=True, gc=False):
+    """What was committed together of one topic: its rows, of which the first is the record at ``record_offset``."""
+
+    record_offset: int
+    timestamp_ms: int
+    topic_id: bytes
+    rows: bytes
+
+
+class Readable(Protocol):
+    """Offsets at some moment, by position."""
+
+    def get(self, position: TopicPartition, /) -> OffsetAndMetadata | None: ...
+
+
+class GroupOffsets:
+    """Reads of the container itself (``offsets[position]``, ``in``, ``items()``) see the present; ``as_of`` and ``items_at`` an earlier offset."""
+
+    __slots__ = ("_rows", "_single")
+
+    def __init__(self, registry: SnapshotRegistry) -> None:
+        self._single: TimelineDict[TopicPartition, OffsetAndMetadata] = TimelineDict(registry)
+        self._rows: TimelineDict[RowsKey, CommittedRows] = TimelineDict(registry)
+
+    @property
+    def containers(self) -> tuple[object, object]:
+        """What changes when this does."""
+        return self._single, self._rows
+
+    # The present
+
+    def single(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
+        """All of them, to read and to change, until rows are put."""
+        if self._rows:
+            self._spell_out()
+        return self._single
+
+    def __getitem__(self, position: TopicPartition) -> OffsetAndMetadata:
+        return self.single()[position]
+
+    def get(self, position: TopicPartition) -> OffsetAndMetadata | None:
+        return self.single().get(position)
+
+    def __contains__(self, position: TopicPartition) -> bool:
+        return position in self.single()
+
+    def __iter__(self) -> Iterator[TopicPartition]:
+        return iter(self.single())
+
+    def __len__(self) -> int:
+        return len(self.single())
+
+    def __bool__(self) -> bool:
+        return bool(self._rows) or bool(self._single)
+
+    def keys(self) -> Iterable[TopicPartition]:
+        return self.single().keys()
+
+    def items(self) -> Iterable[tuple[TopicPartition, OffsetAndMetadata]]:
+        return self.single().items()
+
+    # The past
+
+    def items_at(self, epoch: int) -> Iterable[tuple[TopicPartition, OffsetAndMetadata]]:
+        """The offsets in the state of ``epoch``; in no particular order."""
+        return {**dict(self._single.items_at(epoch)), **_spelled_in_order(self._rows.items_at(epoch))}.items()
+
+    def as_of(self, epoch: int) -> Readable:
+        """The same for looking positions up: to be read before anything changes."""
+        if self._rows.is_as_of(epoch) and self._single.is_as_of(epoch):
+            return self.single()
+        return _Past(self._single, _spelled_in_order(self._rows.items_at(epoch)), epoch)
+
+    # Changes
+
+    def put_rows(self, key: RowsKey, committed: CommittedRows) -> None:
+        """What was committed together, at a later offset than all that is here."""
+        rows = self._rows
+        if len(rows) >= _FEW and key not in rows and len(rows) >= _FEW + len(self._single) // 8:
+            self._spell_out()
+        rows[key] = committed
+
+    def _spell_out(self) -> None:
+        rows = self._rows
+        self._single.put_all(_spelled_in_order(rows.items()))
+        for key in list(rows):
+            del rows[key]
+
+
+class _Past:
+    """Offsets as of an earlier epoch: rows over single ones."""
+
+    __slots__ = ("_epoch", "_rows", "_single")
+
+    def __init__(
+        self,
+        single: TimelineDict[TopicPartition, OffsetAndMetadata],
+        rows: dict[TopicPartition, OffsetAndMetadata],
+        epoch: int,
+    ) -> None:
+        self._single = single
+        self._rows = rows
+        self._epoch = epoch
+
+    def get(self, position: TopicPartition) -> OffsetAndMetadata | None:
+        return self._rows.get(position) or self._single.get_at(position, self._epoch)
+
+
+def _spelled_in_order(rows: Iterable[tuple[RowsKey, CommittedRows]]) -> dict[TopicPartition, OffsetAndMetadata]:
+    spelled: dict[TopicPartition, OffsetAndMetadata] = {}
+    for key, committed in sorted(rows, key=_by_record_offset):
+        spelled.update(_spelled(key, committed))
+    return spelled
+
+
+def _by_record_offset(item: tuple[RowsKey, CommittedRows]) -> int:
+    return item[1].record_offset
+
+
+def _spelled(key: RowsKey, committed: CommittedRows) -> dict[TopicPartition, OffsetAndMetadata]:
+    topic, _ = key
+    timestamp_ms, topic_id = committed.timestamp_ms, committed.topic_id
+    return {
+        (topic, partition): OffsetAndMetadata(offset, epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id)
+        for written_at, (partition, offset, epoch) in enumerate(offsets_of(committed.rows), committed.record_offset)
+    }

@@ -1,0 +1,354 @@
+"""OffsetCommit requests as nearly all of them are, offsets without metadata, read without making an object of each partition.
+
+From version 6 on a partition without metadata is a row of 18 bytes, whatever the version:
+
+    partition int32 | offset int64 | epoch int32 | metadata, empty or null, and then no tags: two bytes
+
+All else, a member's commits have in common from one to the next: that is a ``CommitShape``. The reader of a connection remembers its last one,
+and then a commit is a comparison of bytes and a slice of rows. Whatever is not of this form is left to the general decoder, and a property
+test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from struct import Struct as Layout
+from typing import Final
+
+from msgspec import Struct
+
+from protocol.codec import decoder, encoder
+from protocol.fields import ZERO_UUID, Message
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from protocol.wire import read_string_size, read_uvarint
+
+Decode = Callable[[bytes, int], tuple[Message, int]]
+Encode = Callable[[Message, bytearray], None]
+
+ROW_BYTES: Final = 18
+MOST_TOPICS: Final = 64
+MOST_ROWS: Final = 1024
+"""Of all topics. A larger request is read the general way: what is remembered of a shape stays small."""
+FIRST_VERSION: Final = 6
+LAST_VERSION: Final = 10
+_FIRST_WITH_INSTANCE: Final = 7
+_FIRST_FLEXIBLE: Final = 8
+_FIRST_WITH_TOPIC_IDS: Final = 10
+_UUID_BYTES: Final = 16
+_INT16: Final = Layout(">h")
+_INT32: Final = Layout(">i")
+_ROWS: Final = Layout(">iqi2x")
+_REMEMBERED: Final = 2048
+
+
+class Partitions:
+    """The partitions of a topic's rows, in their order. Equal ones are one object while they are in use."""
+
+    __slots__ = ("_byte_0", "_byte_1", "_byte_2", "_byte_3", "count", "least", "most", "row_bytes")
+
+    def __init__(self, columns: bytes) -> None:
+        """``columns`` has the first bytes of all partitions, then the second ones, and so on."""
+        self.count = count = len(columns) // 4
+        self.row_bytes = count * ROW_BYTES
+        self._byte_0, self._byte_1 = columns[:count], columns[count : 2 * count]
+        self._byte_2, self._byte_3 = columns[2 * count : 3 * count], columns[3 * count :]
+        indexes = self.indexes()
+        self.least, self.most = min(indexes), max(indexes)
+
+    def are_of(self, rows: bytes) -> bool:
+        """Whether these are the partitions of as many rows."""
+        return (
+            rows[3::ROW_BYTES] == self._byte_3
+            and rows[2::ROW_BYTES] == self._byte_2
+            and rows[1::ROW_BYTES] == self._byte_1
+            and rows[::ROW_BYTES] == self._byte_0
+        )
+
+    def indexes(self) -> list[int]:
+        """The partitions as numbers."""
+        raw = bytearray(4 * self.count)
+        raw[::4], raw[1::4], raw[2::4], raw[3::4] = self._byte_0, self._byte_1, self._byte_2, self._byte_3
+        return [index for (index,) in _INT32.iter_unpack(raw)]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _partitions(columns: bytes) -> Partitions:
+    return Partitions(columns)
+
+
+def partitions_of(rows: bytes) -> Partitions:
+    """The partitions of rows, of one at least."""
+    return _partitions(rows[::ROW_BYTES] + rows[1::ROW_BYTES] + rows[2::ROW_BYTES] + rows[3::ROW_BYTES])
+
+
+class TopicRows(Struct, gc=False):
+    """The rows of one topic. As in the general request, the name is empty where the version says the id, and the other way around."""
+
+    name: str
+    topic_id: bytes
+    partitions: Partitions
+    rows: bytes
+
+
+def offsets_of(rows: bytes) -> Iterator[tuple[int, int, int]]:
+    """Partition, offset and leader epoch of each row."""
+    return _ROWS.iter_unpack(rows)
+
+
+class CommitShape:
+    """All that a request says but its offsets."""
+
+    __slots__ = (
+        "_accepted",
+        "_end",
+        "_size",
+        "_topics",
+        "_version",
+        "generation_id_or_member_epoch",
+        "group_id",
+        "group_instance_id",
+        "member_id",
+    )
+
+    def __init__(
+        self, version: int, group_id: str, generation_id_or_member_epoch: int, member_id: str, group_instance_id: str | None
+    ) -> None:
+        self.group_id = group_id
+        self.generation_id_or_member_epoch = generation_id_or_member_epoch
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self._version = version
+        self._size = 0
+        # The bytes before the rows; name, id and partitions; the last two columns of the rows.
+        self._topics: list[tuple[bytes, str, bytes, Partitions, bytes, bytes]] = []
+        self._end = b""
+        self._accepted: AcceptedCommit | None = None
+
+    def add(self, before: bytes, name: str, topic_id: bytes, partitions: Partitions, ends: tuple[bytes, bytes]) -> None:
+        """The next topic: ``before`` stands between the rows of the last one, or the beginning, and its own, which have ``ends``."""
+        self._topics.append((before, name, topic_id, partitions, ends[0], ends[1]))
+        self._size += len(before) + partitions.row_bytes
+
+    def end(self, behind: bytes) -> None:
+        """What stands behind the rows of the last topic."""
+        self._end = behind
+        self._size += len(behind)
+
+    def read(self, buf: bytes, pos: int) -> list[TopicRows] | None:
+        """The rows of a request that begins at ``pos`` and goes to the end; None for one of another shape."""
+        if len(buf) - pos != self._size:
+            return None
+        found: list[TopicRows] = []
+        for before, name, topic_id, partitions, last_but_one, last in self._topics:
+            if not buf.startswith(before, pos):
+                return None
+            pos += len(before)
+            rows = buf[pos : pos + partitions.row_bytes]
+            if not (partitions.are_of(rows) and rows[16::ROW_BYTES] == last_but_one and rows[17::ROW_BYTES] == last):
+                return None
+            pos += partitions.row_bytes
+            found.append(TopicRows(name, topic_id, partitions, rows))
+        return found if buf.endswith(self._end, pos) else None
+
+    @property
+    def accepted(self) -> AcceptedCommit:
+        """The answer when every partition is accepted."""
+        if self._accepted is None:
+            self._accepted = _accepted(self._version, tuple([topic[1:4] for topic in self._topics]))
+        return self._accepted
+
+
+class PlainCommit(Struct, gc=False):
+    """An OffsetCommit request."""
+
+    shape: CommitShape
+    topics: list[TopicRows]
+
+    @property
+    def group_id(self) -> str:
+        return self.shape.group_id
+
+    def spelled_out(self) -> OffsetCommitRequest:
+        """The same request as the general decoder would have it."""
+        shape = self.shape
+        topics = [
+            OffsetCommitRequestTopic(
+                topic.name, topic.topic_id, [OffsetCommitRequestPartition(*row, None) for row in offsets_of(topic.rows)]
+            )
+            for topic in self.topics
+        ]
+        return OffsetCommitRequest(
+            shape.group_id, shape.generation_id_or_member_epoch, shape.member_id, shape.group_instance_id, topics=topics
+        )
+
+
+class AcceptedCommit(Struct, gc=False):
+    """The body of an OffsetCommit response at the version of its request."""
+
+    body: bytes
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _accepted(version: int, topics: tuple[tuple[str, bytes, Partitions], ...]) -> AcceptedCommit:
+    response = OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(name, topic_id, [OffsetCommitResponsePartition(index) for index in partitions.indexes()])
+            for name, topic_id, partitions in topics
+        ]
+    )
+    out = bytearray()
+    encoder(OffsetCommitResponse, version)(response, out)
+    return AcceptedCommit(bytes(out))
+
+
+class _CommitReader:
+    """What the decoder of one connection's requests remembers."""
+
+    __slots__ = ("_decode", "_last", "_version")
+
+    def __init__(self, version: int) -> None:
+        self._version = version
+        self._decode: Decode = decoder(OffsetCommitRequest, version)
+        self._last: CommitShape | None = None
+
+    def read(self, buf: bytes, pos: int) -> tuple[Message | PlainCommit, int]:
+        """The request that begins at ``pos``, and the position behind it. Raises what the general decoder raises."""
+        last = self._last
+        if last is not None:
+            topics = last.read(buf, pos)
+            if topics is not None:
+                return PlainCommit(last, topics), len(buf)
+        shape = read_shape(buf, pos, self._version)
+        if shape is None:
+            return self._decode(buf, pos)
+        self._last = shape
+        topics = shape.read(buf, pos)
+        assert topics is not None
+        return PlainCommit(shape, topics), len(buf)
+
+
+class _NotPlain(Exception):
+    """The general decoder has to read, or to refuse, this."""
+
+
+def commit_reader(version: int) -> Callable[[bytes, int], tuple[Message | PlainCommit, int]]:
+    """What decodes the OffsetCommit requests that one connection sends at one version."""
+    return _CommitReader(version).read
+
+
+def read_shape(buf: bytes, pos: int, version: int) -> CommitShape | None:
+    """The shape of the request that begins at ``pos`` and goes to the end; None when it is not plain, or not whole."""
+    if not FIRST_VERSION <= version <= LAST_VERSION:
+        return None
+    try:
+        return _read_shape(buf, pos, version)
+    except (_NotPlain, IndexError, ValueError):
+        return None
+
+
+def _read_shape(buf: bytes, pos: int, version: int) -> CommitShape:
+    is_flexible = version >= _FIRST_FLEXIBLE
+    start = pos
+    group_id, pos = _text(buf, pos, is_flexible)
+    generation, pos = _INT32.unpack(_cut(buf, pos, 4))[0], pos + 4
+    member_id, pos = _text(buf, pos, is_flexible)
+    instance_id: str | None = None
+    if version >= _FIRST_WITH_INSTANCE:
+        instance_id, pos = _nullable_text(buf, pos, is_flexible)
+    shape = CommitShape(version, group_id, generation, member_id, instance_id)
+    topics, pos = _count(buf, pos, is_flexible, MOST_TOPICS)
+    room = MOST_ROWS
+    while topics:
+        topics -= 1
+        name, topic_id = "", ZERO_UUID
+        if version >= _FIRST_WITH_TOPIC_IDS:
+            topic_id, pos = _cut(buf, pos, _UUID_BYTES), pos + _UUID_BYTES
+        else:
+            name, pos = _text(buf, pos, is_flexible)
+        count, pos = _count(buf, pos, is_flexible, room)
+        room -= count
+        before = buf[start:pos]
+        rows = _cut(buf, pos, count * ROW_BYTES)
+        start = pos = pos + len(rows)
+        ends = rows[16::ROW_BYTES], rows[17::ROW_BYTES]
+        one = rows[16:ROW_BYTES]
+        if one not in (_FLEXIBLE_ENDS if is_flexible else _ENDS) or ends != (one[:1] * count, one[1:] * count):
+            raise _NotPlain
+        if is_flexible:
+            pos = _no_tags(buf, pos)
+        shape.add(before, name, topic_id, partitions_of(rows), ends)
+    if is_flexible:
+        pos = _no_tags(buf, pos)
+    if pos != len(buf):
+        raise _NotPlain
+    shape.end(buf[start:pos])
+    return shape
+
+
+# How a row without metadata ends: an int16 size of 0 or -1; or a compact size, 1 or 0, and no tags.
+_ENDS: Final = frozenset({b"\0\0", b"\xff\xff"})
+_FLEXIBLE_ENDS: Final = frozenset({b"\1\0", b"\0\0"})
+
+
+def _cut(buf: bytes, pos: int, size: int) -> bytes:
+    if pos + size > len(buf):
+        raise _NotPlain
+    return buf[pos : pos + size]
+
+
+def _nullable_text(buf: bytes, pos: int, is_flexible: bool) -> tuple[str | None, int]:
+    if is_flexible:
+        size, pos = read_string_size(buf, pos)
+        size -= 1
+    else:
+        size, pos = _INT16.unpack(_cut(buf, pos, 2))[0], pos + 2
+    if size < 0:
+        if size < -1:
+            raise _NotPlain
+        return None, pos
+    return _cut(buf, pos, size).decode(), pos + size
+
+
+def _text(buf: bytes, pos: int, is_flexible: bool) -> tuple[str, int]:
+    text, pos = _nullable_text(buf, pos, is_flexible)
+    if text is None:
+        raise _NotPlain
+    return text, pos
+
+
+def _count(buf: bytes, pos: int, is_flexible: bool, most: int) -> tuple[int, int]:
+    """How many elements an array has, one at least."""
+    if is_flexible:
+        count, pos = read_uvarint(buf, pos)
+        count -= 1
+    else:
+        count, pos = _INT32.unpack(_cut(buf, pos, 4))[0], pos + 4
+    if not 1 <= count <= most:
+        raise _NotPlain
+    return count, pos
+
+
+def _no_tags(buf: bytes, pos: int) -> int:
+    if buf[pos]:
+        raise _NotPlain
+    return pos + 1
+
+
+def accepting(encode: Encode) -> Callable[[Message | AcceptedCommit, bytearray], None]:
+    """The encoder of OffsetCommit responses, for those that are encoded already as well."""
+
+    def encode_either(response: Message | AcceptedCommit, out: bytearray) -> None:
+        if isinstance(response, AcceptedCommit):
+            out += response.body
+        else:
+            encode(response, out)
+
+    return encode_either
