@@ -1,11 +1,14 @@
 """How the records of a layer are cut into batches.
 
-At most MAX_RECORDS records and MAX_BYTES of keys and values, of one leader epoch; the first record gives base offset and base timestamp.
+At most MAX_RECORDS records and MAX_BYTES of keys and values, of one leader epoch; the first record gives base offset and base timestamp. Batches
+that are kept as they are stand between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from protocol.record_batch import BatchBuilder, Record
@@ -20,6 +23,24 @@ class Kept(NamedTuple):
 
     record: Record
     epoch: int
+
+
+class Held(NamedTuple):
+    """A batch that stays as it is."""
+
+    base_offset: int
+    data: bytes
+
+
+def lay_out(kept: Iterable[Kept], held: Sequence[Held]) -> Iterator[Held]:
+    """The batches of a layer in offset order: records, cut into batches, and between them those that are held. Both come in offset order."""
+    bases = [batch.base_offset for batch in held]
+    done = 0
+    for before, run in groupby(kept, key=lambda item: bisect(bases, item.record.offset)):
+        yield from held[done:before]
+        done = before
+        yield from (Held(batch[0].record.offset, encode_batch(batch)) for batch in cut(run))
+    yield from held[done:]
 
 
 def cut(kept: Iterable[Kept]) -> Iterator[list[Kept]]:

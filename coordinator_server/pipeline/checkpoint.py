@@ -67,6 +67,9 @@ def _replayed(batches: Iterable[bytes]) -> tuple[OffsetStore, list[Kept]]:
     rest_of: list[Kept] = []
     for batch in batches:
         header = read_header(batch)
+        if header.is_control:
+            # Its transaction is settled.
+            continue
         if header.attributes or header.producer_id != NO_PRODUCER_ID:
             raise _OpenTransaction(header.base_offset)
         pos, end = HEADER_SIZE, header.size

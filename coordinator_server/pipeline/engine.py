@@ -1,8 +1,8 @@
 """Compaction of one shard: the last record of every key, in one new layer.
 
 What it keeps: per key the record with the highest offset, with its offset, timestamp, headers and leader epoch; tombstones too, unless their
-timestamp is before the cutoff. How it cuts batches is in batches.py. All of that follows from the records alone: same records, same bytes, whatever
-files they came in.
+timestamp is before the cutoff; of transactions what standing.py says. How it cuts batches is in batches.py. All of that follows from the records alone: same
+records, same bytes, whatever files they came in.
 
 An engine is what reads and writes: ``PythonEngine`` here, record by record, is the reference; ``vectors.VectorEngine`` does the same to
 whole columns. ``compact_shard`` puts either between the plan and the gate: an attempt is finished only when what was
@@ -12,20 +12,25 @@ written, read back from its files, says the same as the input.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from struct import Struct as Layout
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, Summary
-from coordinator_server.pipeline.batches import Kept, cut, encode_batch
+from coordinator_server.pipeline.batches import lay_out
 from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.digest import Digest, digest_of
 from coordinator_server.pipeline.errors import CannotCompact, GateClosed
-from coordinator_server.pipeline.plan import ShardPlan, Source, input_entries, read_batches, sources
+from coordinator_server.pipeline.plan import ShardPlan, Source, input_entries, is_of_groups, read_batches, sources
+from coordinator_server.pipeline.standing import NotUnderstood, Standing, records_of
 from protocol.errors import DecodeError
-from protocol.record_batch import BatchHeader, Record, iter_records
+from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, read_header
+
+_OF_PRODUCER: Final = Layout(">qhih")
 
 
 class Written(NamedTuple):
@@ -104,50 +109,49 @@ class PythonEngine:
     """The reference: one record after the other into a dict."""
 
     def write(self, inputs: Sequence[Source], cutoff_ms: int | None, attempt: LayerAttempt, /) -> Written:
-        latest: dict[bytes, Kept] = {}
+        standing = Standing(is_of_groups=is_of_groups(attempt.path.parent.name))
         records_in = 0
         for source in inputs:
-            for key, kept in _read(source):
-                latest[key] = kept
-                records_in += 1
-        staying = {key: kept for key, kept in latest.items() if _stays(kept.record, cutoff_ms)}
-        expected = digest_of((key, kept.record.value) for key, kept in staying.items())
-        for batch in cut(sorted(staying.values(), key=lambda kept: kept.record.offset)):
-            attempt.append(batch[0].record.offset, encode_batch(batch))
-        tombstones = sum(kept.record.value is None for kept in staying.values())
-        return Written(records_in, len(staying), tombstones, expected)
+            for data, position, header in read_batches(source):
+                with _told(source, position):
+                    records_in += standing.add(data, position, header, source.from_offset)
+        plain, held = standing.plain(cutoff_ms), standing.held(cutoff_ms)
+        expected = digest_of((kept.record.key or b"", kept.record.value) for kept in plain)
+        for batch in held:
+            _add_batch(expected, batch.data, 0, read_header(batch.data))
+        for batch in lay_out(plain, held):
+            attempt.append(batch.base_offset, batch.data)
+        tombstones = sum(kept.record.value is None for kept in plain)
+        return Written(records_in, expected.count, tombstones, expected)
 
     def digest(self, paths: Sequence[Path], /) -> Digest:
-        whole = (Source(str(path), 0, 2**63 - 1, is_dense=False) for path in paths)
-        return digest_of((key, kept.record.value) for source in whole for key, kept in _read(source))
+        found = Digest()
+        for path in paths:
+            source = Source(str(path), 0, 2**63 - 1, is_dense=False)
+            for data, position, header in read_batches(source):
+                with _told(source, position):
+                    _add_batch(found, data, position, header)
+        return found
 
 
-def _read(source: Source) -> Iterator[tuple[bytes, Kept]]:
-    for data, position, header in read_batches(source):
-        if header.attributes:
-            raise _cannot(source, position, _kind(header))
-        try:
-            for record in iter_records(data, position, header):
-                if record.key is None:
-                    raise _cannot(source, position, "records without a key cannot be compacted")
-                if record.offset >= source.from_offset:
-                    yield record.key, Kept(record, header.leader_epoch)
-        except DecodeError as error:
-            raise DamagedLog(source.path, position if error.position is None else error.position, error.reason) from error
+def _add_batch(digest: Digest, data: bytes, position: int, header: BatchHeader) -> None:
+    """Records of a transaction are digested with what says so in their batch: as plain ones they would mean something else."""
+    batch = b""
+    if header.producer_id != NO_PRODUCER_ID:
+        batch = _OF_PRODUCER.pack(header.producer_id, header.producer_epoch, header.base_sequence, header.attributes)
+    for record in records_of(data, position, header):
+        digest.add(batch + (record.key or b""), record.value)
 
 
-def _cannot(source: Source, position: int, why: str) -> CannotCompact:
-    path = Path(source.path)
-    return CannotCompact(f"{path.parent.name}/{path.name} at byte {position}: {why}; the shard is left as it is")
-
-
-def _kind(header: BatchHeader) -> str:
-    if header.is_control or header.is_transactional:
-        return "transactional records are not compacted by this version"
-    if header.compression:
-        return "compressed batches are not compacted by this version"
-    return f"batches with attributes {header.attributes:#x} are not compacted by this version"
-
-
-def _stays(record: Record, cutoff_ms: int | None) -> bool:
-    return record.value is not None or cutoff_ms is None or record.timestamp >= cutoff_ms
+@contextmanager
+def _told(source: Source, position: int) -> Iterator[None]:
+    """Says in which file and where."""
+    try:
+        yield
+    except NotUnderstood as why:
+        path = Path(source.path)
+        raise CannotCompact(
+            f"{path.parent.name}/{path.name} at byte {position}: {why} are not compacted by this version; the shard is left as it is"
+        ) from why
+    except DecodeError as error:
+        raise DamagedLog(source.path, position if error.position is None else error.position, error.reason) from error

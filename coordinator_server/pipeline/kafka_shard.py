@@ -21,17 +21,16 @@ from msgspec import Struct
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, Summary, publish
 from coordinator_server.log.segments import segment_path
-from coordinator_server.pipeline.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
+from coordinator_server.pipeline.batches import Held, Kept, lay_out
 from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.digest import Digest, digest_of
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.kafka_files import Partition, SourceBatch
+from coordinator_server.pipeline.standing import records_of
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.errors import DecodeError
-from protocol.record_batch import BatchBuilder, Record, iter_batches, iter_records
+from protocol.record_batch import Record, iter_batches, iter_records
 
-_LOG_APPEND_TIME: Final = 0x08
-_MAX_EXPANDED: Final = 1 << 28
 _LEADER_EPOCH: Final = Layout(">i")
 _LEADER_EPOCH_AT: Final = 12
 
@@ -40,7 +39,7 @@ class OpenTransaction(Struct):
     """What one producer has written since its last marker."""
 
     producer_id: int
-    batches: list[tuple[int, bytes]] = []
+    batches: list[Held] = []
     records: list[Record] = []
 
 
@@ -82,8 +81,8 @@ def write_layer(shard: KafkaShard, directory: Path) -> None:
     """Publish what a shard comes to as the layer that stands for everything before ``next_offset``."""
     expected = digest_of(_pairs(shard.latest.values()))
     with LayerAttempt(directory, shard.next_offset) as attempt:
-        for base_offset, data in _batches(shard):
-            attempt.append(base_offset, data)
+        for batch in _batches(shard):
+            attempt.append(batch.base_offset, batch.data)
         attempt.close()
         found = Digest()
         for entry in attempt.entries:
@@ -103,12 +102,8 @@ def write_layer(shard: KafkaShard, directory: Path) -> None:
 
 
 def _records(batch: SourceBatch) -> Iterator[Record]:
-    header = batch.header
     try:
-        for record in iter_records(batch.data, batch.position, header, _MAX_EXPANDED):
-            if header.attributes & _LOG_APPEND_TIME:
-                record.timestamp = header.max_timestamp
-            yield record
+        yield from records_of(batch.data, batch.position, batch.header)
     except DecodeError as error:
         raise batch.damage(error.reason) from error
 
@@ -132,7 +127,7 @@ def _hold(shard: KafkaShard, batch: SourceBatch, records: list[Record]) -> None:
     # Outside of what the checksum covers.
     _LEADER_EPOCH.pack_into(data, _LEADER_EPOCH_AT, 0)
     transaction = shard.open.setdefault(header.producer_id, OpenTransaction(header.producer_id))
-    transaction.batches.append((header.base_offset, bytes(data)))
+    transaction.batches.append(Held(header.base_offset, bytes(data)))
     transaction.records += records
 
 
@@ -157,31 +152,11 @@ def _settle(shard: KafkaShard, producer_id: int, *, is_committed: bool) -> None:
         _keep(shard, transaction.records)
 
 
-def _batches(shard: KafkaShard) -> Iterator[tuple[int, bytes]]:
-    """Base offset and bytes of every batch of the layer, in offset order."""
-    held = sorted(batch for transaction in shard.open.values() for batch in transaction.batches)
+def _batches(shard: KafkaShard) -> Iterator[Held]:
+    """The batches of the layer, in offset order."""
     records = sorted(shard.latest.values(), key=lambda record: record.offset)
-    builder: BatchBuilder | None = None
-    base = count = size = at = 0
-    for record in records:
-        while at < len(held) and held[at][0] < record.offset:
-            if builder is not None:
-                yield base, builder.finish()
-                builder = None
-            yield held[at]
-            at += 1
-        added = len(record.key or b"") + len(record.value or b"")
-        if builder is not None and (count == MAX_RECORDS or size + added > MAX_BYTES or record.offset - base > MAX_OFFSET_DELTA):
-            yield base, builder.finish()
-            builder = None
-        if builder is None:
-            builder, base, count, size = BatchBuilder(record.offset, record.timestamp), record.offset, 0, 0
-        builder.append_record(record)
-        count += 1
-        size += added
-    if builder is not None:
-        yield base, builder.finish()
-    yield from held[at:]
+    held = sorted(batch for transaction in shard.open.values() for batch in transaction.batches)
+    return lay_out((Kept(record, 0) for record in records), held)
 
 
 def _digest(path: Path) -> Digest:

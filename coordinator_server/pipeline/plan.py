@@ -57,13 +57,18 @@ class ShardPlan(Struct, frozen=True):
     @property
     def has_groups(self) -> bool:
         """Whether its records are those of the group coordinator."""
-        return self.shard.rpartition("-")[0] == GROUPS_TOPIC
+        return is_of_groups(self.shard)
 
 
 def shard_directories(data_dir: Path) -> list[Path]:
     """The directories of all shards, by topic and number."""
     named = [(match, path) for path in data_dir.iterdir() if (match := _SHARD.fullmatch(path.name)) and path.is_dir()]
     return [path for _, path in sorted(named, key=lambda item: (item[0][1], int(item[0][2])))]
+
+
+def is_of_groups(shard: str) -> bool:
+    """Whether the records of a shard are the group coordinator's."""
+    return shard.rpartition("-")[0] == GROUPS_TOPIC
 
 
 def is_compacted(shard_dir: Path) -> bool:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.pipeline.compact import Progress
-from coordinator_server.pipeline.plan import GROUPS_TOPIC, Source, full_sources, read_batches, shard_directories, sources
+from coordinator_server.pipeline.plan import Source, full_sources, is_of_groups, read_batches, shard_directories, sources
 from coordinator_server.pipeline.replay import Group, digest_of, groups_of, replay_batches
 
 MOST_DIFFERENCES: Final = 20
@@ -60,7 +60,7 @@ def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, sealed:
     """The shards that have records. ``live`` is the server's ``digest`` answer, taken before ``sealed`` was."""
     found = []
     for path in shard_directories(data_dir):
-        if path.name.rpartition("-")[0] != GROUPS_TOPIC or not sealed.get(path.name):
+        if not is_of_groups(path.name) or not sealed.get(path.name):
             continue
         said = live.get(path.name) if live is not None else None
         if said is None:

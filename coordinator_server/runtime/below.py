@@ -53,7 +53,8 @@ class CheckpointBelow:
         layer = self._checkpoint.layer
         layer.verify()
         for batch in layer.read():
-            for record in iter_records(batch, 0, read_header(batch), with_headers=False):
+            header = read_header(batch)
+            for record in () if header.is_control else iter_records(batch, 0, header, with_headers=False):
                 decoded = self._serde.decode(record.key, record.value)
                 if decoded is not None:
                     yield record.offset, decoded

@@ -44,7 +44,9 @@ class KafkaLog(NamedTuple):
 def kept_log(directory: Path) -> KafkaLog:
     """The one of tests/data, unpacked."""
     with tarfile.open(KEPT) as archive:
-        archive.extractall(directory, filter="data")
+        # Python before 3.11.4 has no filters.
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(directory)
     return KafkaLog(directory, json.loads((directory / ANSWERS).read_text()))
 
 

@@ -24,7 +24,7 @@ from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.output import Output, Written
 from coordinator_server.pipeline.history.tables import SCHEMAS
-from coordinator_server.pipeline.plan import GROUPS_TOPIC, Source, segment_bases, shard_directories
+from coordinator_server.pipeline.plan import Source, is_of_groups, segment_bases, shard_directories
 
 SHARDS_PER_GROUP: Final = 10
 # A file is written when so many rows of a table have come together.
@@ -87,7 +87,7 @@ def news(data_dir: Path, sealed: Mapping[str, int], positions: Mapping[str, int]
     """What has been sealed of each shard since ``positions``. Raises CannotRun when that is gone and no layer has it."""
     found = []
     for path in shard_directories(data_dir):
-        if path.name.rpartition("-")[0] == GROUPS_TOPIC and path.name in sealed:
+        if is_of_groups(path.name) and path.name in sealed:
             of_shard = _shard_news(path, positions.get(path.name, 0), sealed[path.name])
             if of_shard is not None:
                 found.append(of_shard)

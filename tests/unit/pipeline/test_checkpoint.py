@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.checkpoint import DATA, INDEX, REST
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import LayerAttempt, newest_valid_layer, publish
+from coordinator_server.log.layers import LayerAttempt, newest_valid_layer, open_layer, publish
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.timeline import LATEST
@@ -26,8 +26,10 @@ from coordinator_server.pipeline.vectors import VectorEngine
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.loader import ShardLoader, replay_batch
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
-from protocol.record_batch import TRANSACTIONAL, BatchBuilder, Record
+from protocol.record_batch import TRANSACTIONAL, BatchBuilder, Record, iter_batches
 from tests.support.group import Hard, hard_state
+from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain
+from tests.support.random_log import write_log
 from tests.support.segments import (
     START_MS,
     Batch,
@@ -227,6 +229,23 @@ def test_a_record_that_cannot_be_read_leaves_a_layer_without_a_checkpoint(shard_
 
     assert "cannot be read" in result.no_checkpoint
     assert not (Path(result.attempt) / INDEX).exists()
+
+
+@pytest.mark.parametrize("kind", [COMMIT, ABORT])
+def test_markers_do_not_keep_a_layer_from_having_one(shard_dir: Path, kind: int) -> None:
+    """Their transactions are over. A start rests on it, and finds the records where a block is damaged."""
+    key = offset_key("g", "t", 0)
+    log = [plain(0, (key, offset_value(1))), of_transaction(1, 7, (key, offset_value(2))), marker(2, 7, kind)]
+    write_log(shard_dir, log, 1)
+    layer = compact(shard_dir)
+    expected = hard_state(replay_batches(log))
+    assert [header.is_control for batch in open_layer(shard_dir, 3).read() for _, header in iter_batches(batch)] == [False, True]
+
+    state, _ = state_after_start(shard_dir)
+    (layer / DATA).write_bytes(bytes(1) + (layer / DATA).read_bytes()[1:])
+    without_block, _ = state_after_start(shard_dir)
+
+    assert state == without_block == expected
 
 
 def test_an_open_transaction_leaves_a_layer_without_a_checkpoint(shard_dir: Path) -> None:

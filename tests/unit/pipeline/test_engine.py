@@ -16,11 +16,19 @@ from coordinator_server.pipeline.digest import Digest
 from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.plan import Source, plan_shard
-from protocol.record_batch import BatchBuilder, BatchHeader, Record, iter_records, read_header
-from tests.support.segments import START_MS, Batch, append_segments, coordinator_log, encode, write_segments
+from protocol.record_batch import CONTROL, TRANSACTIONAL, BatchBuilder, BatchHeader, Record, iter_records, read_header
+from tests.support.segments import (
+    START_MS,
+    Batch,
+    append_segments,
+    coordinator_log,
+    encode,
+    offset_key,
+    offset_value,
+    write_segments,
+)
 
 SHARD = "__consumer_offsets-7"
-TRANSACTIONAL, CONTROL, GZIP = 0x10, 0x30, 0x01
 
 
 def compacted(shard_dir: Path, cutoff_ms: int | None = None) -> ShardResult:
@@ -173,20 +181,53 @@ def _source(directory: Path, offsets: list[int]) -> Source:
 
 
 @pytest.mark.parametrize(
-    ("attributes", "says"), [(TRANSACTIONAL, "transactional"), (CONTROL, "transactional"), (GZIP, "compressed"), (0x08, "0x8")]
+    ("shard", "attributes", "producer_id", "key", "says"),
+    [
+        (SHARD, TRANSACTIONAL, -1, b"key", "transactional records without a producer"),
+        (SHARD, TRANSACTIONAL | CONTROL, -1, b"\0\0\0\1", "transactional records without a producer"),
+        (SHARD, CONTROL, -1, b"\0\0\0\1", "transactional records without a producer"),
+        (SHARD, 0, 5, b"key", "a producer's outside of transactions"),
+        (SHARD, 0x80, -1, b"key", "attributes 0x80"),
+        (SHARD, 0, -1, None, "records without a key"),
+        ("__share_group_state-3", TRANSACTIONAL, 5, b"key", "of other topics"),
+    ],
 )
-def test_a_shard_that_is_not_understood_is_left_alone(tmp_path: Path, attributes: int, says: str) -> None:
-    """Transactions are not torn apart: the shard stays as it is, and a line says why."""
-    builder = BatchBuilder(0, START_MS, attributes=attributes)
-    builder.append(b"key", b"value")
-    (shard_dir_made(tmp_path / SHARD) / f"{0:020d}.log").write_bytes(builder.finish())
-    (tmp_path / SHARD / f"{1:020d}.log").touch()
+def test_a_shard_that_is_not_understood_is_left_alone(
+    tmp_path: Path, shard: str, attributes: int, producer_id: int, key: bytes | None, says: str
+) -> None:
+    """The shard stays as it is, and a line says why."""
+    builder = BatchBuilder(0, START_MS, attributes=attributes, producer_id=producer_id)
+    builder.append(key, b"value")
+    (shard_dir_made(tmp_path / shard) / f"{0:020d}.log").write_bytes(builder.finish())
+    (tmp_path / shard / f"{1:020d}.log").touch()
 
-    result = compacted(tmp_path / SHARD)
+    result = compacted(tmp_path / shard)
 
     assert says in result.left_alone
-    assert SHARD in result.left_alone
-    assert sorted(path.name for path in (tmp_path / SHARD).iterdir()) == [f"{0:020d}.log", f"{1:020d}.log"]
+    assert f"{shard}/{0:020d}.log at byte 0" in result.left_alone
+    assert sorted(path.name for path in (tmp_path / shard).iterdir()) == [f"{0:020d}.log", f"{1:020d}.log"]
+
+
+def test_a_legacy_tombstone_takes_what_the_present_key_has_put(tmp_path: Path) -> None:
+    """Both name one position: when the tombstone goes, nothing comes back."""
+    present, legacy = offset_key("g", "t", 0), b"\0\0" + offset_key("g", "t", 0)[2:]
+    rows = (Record(0, START_MS, present, offset_value(1)), Record(1, START_MS, legacy, None))
+    end = write_segments(tmp_path / SHARD, [Batch(rows)])
+
+    compacted(tmp_path / SHARD, START_MS + 1)
+
+    assert layer_records(tmp_path / SHARD, end) == []
+
+
+def test_keys_of_other_topics_are_what_they_are(tmp_path: Path) -> None:
+    """Type 0 and type 1 are two things in a topic of another coordinator."""
+    shard_dir = tmp_path / "__share_group_state-3"
+    rows = (Record(0, START_MS, b"\0\1key", b"snapshot"), Record(1, START_MS, b"\0\0key", b"update"))
+    end = write_segments(shard_dir, [Batch(rows)])
+
+    compacted(shard_dir)
+
+    assert layer_records(shard_dir, end) == list(rows)
 
 
 @pytest.mark.parametrize("harm", ["a bit", "a segment gone", "cut"])
