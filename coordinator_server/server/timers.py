@@ -1,8 +1,9 @@
 """Runs a TimerQueue on an asyncio loop: one armed handle for all timers, and a watch for the time the process stood still.
 
-CLOCK_MONOTONIC goes on while a process is stopped. A tick that comes late by more than its own length means that nobody could be heard
-meanwhile: then every timer gets its whole delay again. And whatever is due, the loop first reads what has arrived, twice around,
-so that a heartbeat that waits in a socket buffer counts before its session's end.
+CLOCK_MONOTONIC goes on while a process is stopped. Each time the clock is read here it is known when that should have been; later than that by
+more than a tick means that nobody could be heard meanwhile: then every timer gets its whole delay again. No reading is left out, since
+a stop may fall between any two of them. And whatever is due, the loop first reads what has arrived, twice around, so that a heartbeat
+that waits in a socket buffer counts before its session's end; what becomes due while it does so waits for the next tick.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class LoopTimers:
     def start(self) -> None:
         """Begin to tick."""
         self._queue.on_earlier = self._rearm
+        self._expected_ms = self._clock.now_ms()
         self._arm()
 
     def _rearm(self) -> None:
@@ -48,7 +50,7 @@ class LoopTimers:
             self._handle.cancel()
 
     def _arm(self) -> None:
-        now = self._clock.now_ms()
+        now = self._look()
         due = self._queue.next_due()
         delay = TICK_MS if due is None else max(0, min(due - now, TICK_MS))
         self._expected_ms = now + delay
@@ -56,18 +58,25 @@ class LoopTimers:
 
     def _tick(self) -> None:
         self._handle = None
+        now = self._look()
+        self._loop.call_soon(self._loop.call_soon, self._run, now)
+
+    def _run(self, now: int) -> None:
+        if self._is_closed:
+            return
+        self._look()
+        try:
+            self._queue.run(now)
+        finally:
+            # A bug in one callback ends its own turn, not the time of everybody else.
+            self._arm()
+
+    def _look(self) -> int:
+        """The time; the next look is expected at once, unless the caller says otherwise."""
         now = self._clock.now_ms()
         late_ms = now - self._expected_ms
         if late_ms > TICK_MS:
             log.warning("loop-stood-still", late_ms=late_ms)
             self._queue.grant_fresh_start(now)
-        self._loop.call_soon(self._loop.call_soon, self._run)
-
-    def _run(self) -> None:
-        if self._is_closed:
-            return
-        try:
-            self._queue.run(self._clock.now_ms())
-        finally:
-            # A bug in one callback ends its own turn, not the time of everybody else.
-            self._arm()
+        self._expected_ms = now
+        return now

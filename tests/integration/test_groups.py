@@ -76,7 +76,9 @@ def test_a_join_makes_the_others_rejoin(address: Address, fresh_name: str) -> No
 
 def test_a_silent_member_is_out_when_its_session_ends(address: Address, fresh_name: str) -> None:
     """A closed socket means nothing, silence does: the others rebalance without it."""
-    survivor, victim = form_group(address, fresh_name, 2, session_timeout_ms=1000)
+    [survivor] = form_group(address, fresh_name, 1)
+    victim = Member(address, fresh_name, session_timeout_ms=1000)
+    join_all([survivor], [victim])
     victim.client.close()
 
     survivor.await_rebalance()
@@ -87,8 +89,8 @@ def test_a_silent_member_is_out_when_its_session_ends(address: Address, fresh_na
 
 def test_a_member_that_does_not_rejoin_in_time_is_out(address: Address, fresh_name: str) -> None:
     """The rebalance ends when its timeout does, with those that came."""
-    joiner, laggard = form_group(address, fresh_name, 2, rebalance_timeout_ms=500)
-    newcomer = Member(address, fresh_name, rebalance_timeout_ms=500)
+    joiner, laggard = form_group(address, fresh_name, 2, rebalance_timeout_ms=1500)
+    newcomer = Member(address, fresh_name, rebalance_timeout_ms=1500)
     newcomer.start_join()
     joiner.await_rebalance()
     joiner.start_join()

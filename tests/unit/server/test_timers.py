@@ -55,21 +55,38 @@ class ManualLoop:
         for callback in arrived:
             callback()
 
-    def run(self, ms: int) -> None:
+    def run(self, ms: int, turn_ms: int = 1) -> None:
         """Turn by turn, a millisecond each."""
-        for _ in range(ms):
-            self.clock.advance(1)
+        for _ in range(ms // turn_ms):
+            self.clock.advance(turn_ms)
             self.turn()
 
 
+class StoppedAfter:
+    """The Clock of the timers; the process is stopped for a minute right after they have read it for the n-th time."""
+
+    def __init__(self, clock: ManualClock, reading: int) -> None:
+        self._clock = clock
+        self.readings_left = reading
+        self.wall_ms = clock.wall_ms
+
+    def now_ms(self) -> int:
+        now = self._clock.now_ms()
+        self.readings_left -= 1
+        if self.readings_left == 0:
+            self._clock.advance(60_000)
+        return now
+
+
 class Bench:
-    def __init__(self) -> None:
+    def __init__(self, stopped_after: int = 0) -> None:
         self.clock = ManualClock()
         self.loop = ManualLoop(self.clock)
         self.queue = TimerQueue()
         self.fired: list[tuple[str, int]] = []
-        self.timers = ShardTimers(self.queue, self.clock, lambda timer: cast(None, timer.operation()))
-        self.driver = LoopTimers(cast(asyncio.AbstractEventLoop, self.loop), self.queue, self.clock)
+        self.seen = StoppedAfter(self.clock, stopped_after)
+        self.timers = ShardTimers(self.queue, self.seen, lambda timer: cast(None, timer.operation()))
+        self.driver = LoopTimers(cast(asyncio.AbstractEventLoop, self.loop), self.queue, self.seen)
         self.driver.start()
 
     def schedule(self, key: str, delay_ms: int) -> None:
@@ -119,6 +136,39 @@ def test_a_process_that_stood_still_evicts_nobody(bench: Bench) -> None:
 
     bench.loop.run(20)
     assert [key for key, _ in bench.fired] == ["session"]
+
+
+def test_it_does_not_matter_when_it_stood_still() -> None:
+    """A stop after any reading of the clock: who heartbeats every two seconds stays, who does not is out."""
+    reading, was_stopped = 0, True
+    while was_stopped:
+        reading += 1
+        bench = Bench(stopped_after=reading)
+        bench.schedule("silent", 6000)
+        for _ in range(5):
+            bench.schedule("alive", 6000)
+            bench.schedule("soon", 700)
+            bench.loop.run(2000, turn_ms=20)
+        was_stopped = bench.seen.readings_left <= 0
+        assert "alive" not in [key for key, _ in bench.fired], f"stopped after reading {reading}"
+
+        bench.loop.run(2 * 6000, turn_ms=20)
+        assert [key for key, _ in bench.fired if key != "soon"] == ["silent", "alive"], f"stopped after reading {reading}"
+    assert reading > 50
+
+
+def test_what_becomes_due_while_the_sockets_are_read_waits_until_they_are_read_again(bench: Bench) -> None:
+    """A stop too short to be noticed, between a tick and what it runs: a heartbeat that came meanwhile counts."""
+    bench.schedule("first", 300)
+    bench.schedule("session", 301)
+    bench.loop.run(300)
+    bench.clock.advance(TICK_MS - 100)
+    bench.loop.arrived.append(lambda: None)
+    bench.loop.arrived.append(lambda: bench.schedule("session", 300))
+    bench.loop.turn()
+    bench.loop.turn()
+
+    assert [key for key, _ in bench.fired] == ["first"]
 
 
 def test_an_idle_server_wakes_once_a_tick(bench: Bench) -> None:
