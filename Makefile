@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test torture storm check format generate golden kafkalog bench fuzz wheel lock clean
+.PHONY: help with-run with-spark with-dev run compact test torture differential storm check format generate golden kafkalog bench fuzz wheel lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -43,6 +43,9 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 
 storm: with-dev ## 200 members join, leave, die and restart at random for five minutes; ARGS='--seconds 60 --seed 7' for another storm
 	@$(BIN)/python -m tests.storm $(ARGS)
+
+differential: with-dev ## a thousand random sequences of requests (SEQUENCES=N) before this server and a real broker (Java and Maven needed)
+	@$(BIN)/python -m pytest tests/differential --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
 check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
 	@$(BIN)/ruff check .

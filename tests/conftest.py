@@ -14,6 +14,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--rewrite", action="store_true", help="write the transcripts of tests/scenarios anew; read the diff")
     group.addoption("--bootstrap", metavar="HOST:PORT", help="run the interop tests against a server that is there already")
     group.addoption(
+        "--differential-sequences",
+        type=int,
+        default=50,
+        metavar="N",
+        help="random sequences that Kafka is asked, too (default 50)",
+    )
+    group.addoption(
         "--seed", type=int, default=None, metavar="N", help="seed of tests that draw at random; printed when they fail"
     )
 

@@ -315,8 +315,9 @@ class ClassicGroup:
         return max(hash_map_order(votes), key=votes.__getitem__)
 
     def _count_protocols(self, member: ClassicGroupMember, change: int) -> None:
-        for protocol in member.protocols:
-            self.supported_protocols[protocol.name] += change
+        # Once each: a member that named one twice would count for two, and no protocol would be everybody's.
+        for name in {protocol.name for protocol in member.protocols}:
+            self.supported_protocols[name] += change
 
 
 def _renamed(entries: dict[str, T], old: str, new: str) -> dict[str, T]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coordinator_server.group.groups import Groups
+from coordinator_server.group.records import new_group_record
 from coordinator_server.group.state import EMPTY
 from coordinator_server.group.subscription import CONSUMER
 from coordinator_server.machine.errors import CoordinatorError
@@ -45,7 +46,20 @@ def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> Coordi
     if group.state is not EMPTY and group.protocol_type != CONSUMER:
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
     response, records = delete_offsets(groups.offsets, groups.pending, request, group.is_subscribed_to)
+    if records and len(records) == groups.offsets_of(request.group_id):
+        records += outliving_record(groups, request.group_id)
     return CoordinatorResult(response, records, reasons=[Reason(Why.OFFSETS_DELETED)])
+
+
+def outliving_record(groups: Groups, group_id: str) -> list[CoordinatorRecord]:
+    """For a group whose last offset goes, and of which the log knows nothing else: it stays until the next retention check, as in Kafka.
+
+    There it stays in memory; here a group is what the log knows of it. It may have members by now, who have not synced yet.
+    """
+    if group_id in groups.stored or group_id in groups.unserved.by_id:
+        return []
+    group = groups.find(group_id)
+    return [] if group is None else [new_group_record(group)]
 
 
 def _refusal(groups: Groups, group_id: str) -> ErrorCode:

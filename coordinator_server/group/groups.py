@@ -75,6 +75,10 @@ class Groups:
         """Whether the log, or what is on its way there, knows the group."""
         return group_id in self.stored or group_id in self.offsets or group_id in self.pending
 
+    def offsets_of(self, group_id: str) -> int:
+        """How many positions the group has offsets for, those of open transactions included."""
+        return len({*(self.offsets.of_group_at(group_id, LATEST) or ()), *self.pending.open_at(group_id, LATEST)})
+
     def existed_at(self, group_id: str, committed_offset: int) -> bool:
         """Whether the log knew the group at ``committed_offset``."""
         return (

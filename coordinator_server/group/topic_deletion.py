@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from coordinator_server.catalog.topics import DeletedTopic
+from coordinator_server.group.delete import outliving_record
 from coordinator_server.group.expiry import NEXT_STEP_MS, OFFSETS_PER_STEP, RECORDS_PER_STEP
 from coordinator_server.group.groups import Groups
 from coordinator_server.machine.provenance import Reason, Why
@@ -60,6 +61,8 @@ class TopicDeletion:
             records += [tombstone(group_id, *position) for position in found[:room]]
             if len(found) <= room:
                 left.popleft()
+                if found and len(found) == self._groups.offsets_of(group_id):
+                    records += outliving_record(self._groups, group_id)
         if left:
             self._groups.timer.schedule(TIMER_KEY, NEXT_STEP_MS, self._step)
         said = ", ".join(self._topics)

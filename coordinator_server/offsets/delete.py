@@ -40,5 +40,6 @@ def delete_offsets(
         asked = [partition.partition_index for partition in topic.partitions]
         topics.append(OffsetDeleteResponseTopic(topic.name, [OffsetDeleteResponsePartition(index, error) for index in asked]))
         if error == ErrorCode.NONE:
-            records += [tombstone(request.group_id, topic.name, index) for index in asked if (topic.name, index) in known]
+            there = [index for index in dict.fromkeys(asked) if (topic.name, index) in known]
+            records += [tombstone(request.group_id, topic.name, index) for index in there]
     return OffsetDeleteResponse(topics=topics), records

@@ -80,6 +80,8 @@ def test_offsets_are_deleted_partition_by_partition(tmp_path: Path) -> None:
         }
         assert committed(client, "consumed") == {("orders", 1): 6, ("consumed", 0): 7}
         assert delete_offsets(client, "nobody", {"orders": [0]}).error_code == ErrorCode.GROUP_ID_NOT_FOUND
+        beside = delete_offsets(client, "nobody", {"orders": [0], "nowhere": [0]})
+        assert (beside.error_code, beside.topics) == (ErrorCode.GROUP_ID_NOT_FOUND, [])
         assert delete_offsets(client, "", {"orders": [0]}).error_code == ErrorCode.INVALID_GROUP_ID
         member.client.close()
 

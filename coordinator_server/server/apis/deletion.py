@@ -60,12 +60,12 @@ def delete_offsets(node: Node, context: RequestContext, request: OffsetDeleteReq
 
     def answered(response: OffsetDeleteResponse) -> None:
         if refused:
-            # As in Kafka: next to partitions that do not exist, an error of the whole group goes untold.
             response = OffsetDeleteResponse(topics=merged(refused, response.topics, attrgetter("name")))
         reply.complete(response)
 
     def failed(error: ErrorCode, message: str | None) -> None:
-        answered(OffsetDeleteResponse(error_code=operation_error(error)))
+        # An error of the whole group is all that is told, whatever partitions there are (OffsetDeleteResponse.Builder.merge).
+        reply.complete(OffsetDeleteResponse(error_code=operation_error(error)))
 
     if not request.group_id:
         failed(ErrorCode.INVALID_GROUP_ID, None)

@@ -77,3 +77,16 @@ def test_a_large_shard_is_gone_through_in_steps(monkeypatch: pytest.MonkeyPatch)
 
     assert len(first) == 3
     assert len(tombstones(log)) == 10
+
+
+def test_a_simple_group_outlives_its_last_offset() -> None:
+    """As in Kafka, until the next retention check; it may have members by then."""
+    log = GroupLog()
+    commit(log, "g", "t", 2)
+    commit(log, "h", "t", 1)
+    commit(log, "h", "u", 1)
+
+    log.run(GroupShard.delete_topics, [DeletedTopic("t", OLD)], version=0)
+
+    assert [group.group_state for group in log.shard.list_groups(log.committed_offset, [], [])] == ["Empty", "Empty"]
+    assert [type(record.key).__name__ for record in log.committed].count("GroupMetadataKey") == 1

@@ -1,0 +1,157 @@
+"""The differences of docs/differences.md that two servers on one machine can show, and how each is recognised.
+
+A difference is either that only one of the servers answers a request (the script goes on), or that answers are not the same (it ends there, since what
+follows differs, too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from protocol.error_codes import ErrorCode
+from tests.differential.wire import Sent
+from tests.support.oracle import Value
+
+
+class Unlike(NamedTuple):
+    """One field of an answer, or of a group's state."""
+
+    path: str
+    ours: Any
+    kafka: Any
+
+
+class Step(NamedTuple):
+    """What there is to judge by: a request on both sides, the request of the step, and the fields that are unlike."""
+
+    line: str
+    ours: Sent
+    kafka: Sent
+    asked: Sent
+    kafka_said: Value | None
+    unlike: list[Unlike]
+    before: list[str]
+
+    @property
+    def has_refused_metadata(self) -> bool:
+        return any("/long" in line for line in self.before)
+
+
+def _never(step: Step) -> bool:
+    return False
+
+
+class Known(NamedTuple):
+    """One row of the table of docs/differences.md; ``when`` are its words."""
+
+    when: str
+    is_parked_apart: Callable[[Step], bool] = _never
+    is_told_apart: Callable[[Step], bool] = _never
+
+
+def _is_only_ours(step: Step, apis: set[str], error: ErrorCode) -> bool:
+    answer = step.ours.answer
+    return step.kafka.answer is None and step.ours.api in apis and answer is not None and answer["errorCode"] == error
+
+
+def _asks_again(step: Step) -> bool:
+    """Row 1: the member of a parked request asks again."""
+    return (
+        _is_only_ours(step, {"join", "sync"}, ErrorCode.REBALANCE_IN_PROGRESS)
+        and step.asked.ordinal != step.ours.ordinal
+        and step.asked.member_id == step.ours.member_id
+        and step.asked.api in {"join", "sync"}
+    )
+
+
+def _leaves_its_sync(step: Step) -> bool:
+    """Row 2: the member of a parked SyncGroup leaves."""
+    return _is_only_ours(step, {"sync"}, ErrorCode.UNKNOWN_MEMBER_ID) and step.asked.api == "leave"
+
+
+def _is_known_in_memory_alone(step: Step) -> bool:
+    """Row 6: Kafka has an empty group in memory after a refused commit; it is not told of, and the join that follows does not write it."""
+    states = [each for each in step.unlike if each.path.endswith("groupState")]
+    return step.asked.api == "join" and step.has_refused_metadata and [each.kafka for each in states] == ["Dead"]
+
+
+def _reads_subscriptions(step: Step) -> bool:
+    """Row 7: a join of consumers whose metadata is no subscription."""
+    return _is_told(step, ErrorCode.UNKNOWN_SERVER_ERROR) and any(":!" in line for line in step.before)
+
+
+def _names_a_protocol_twice(step: Step) -> bool:
+    """Row 14: a member names one protocol twice."""
+    return _is_told(step, ErrorCode.INCONSISTENT_GROUP_PROTOCOL) and any("=range:b,range:c" in line for line in step.before)
+
+
+def _is_told(step: Step, error: ErrorCode) -> bool:
+    """The join that would complete the phase is refused by Kafka; who waits goes on waiting."""
+    said = step.kafka_said or {}
+    return step.asked.api == "join" and said.get("errorCode") == error
+
+
+def _makes_topics(step: Step) -> bool:
+    """Row 8: Metadata for a topic that is made by it."""
+    errors = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("errorCode")]
+    return step.asked.api == "topics" and errors == [(ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
+
+
+def _finds_only_groups(step: Step) -> bool:
+    """Row 11: FindCoordinator for a transactional id or a share partition."""
+    return step.asked.api == "find" and any(f" type={each}" in step.line for each in (1, 2))
+
+
+def _needs_no_rebalance(step: Step) -> bool:
+    """Row 5: time has passed after a static member was replaced before it had synced."""
+    states = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("groupState")]
+    return step.line.startswith("pause ") and states == [("Stable", "PreparingRebalance")]
+
+
+def _never_expires(step: Step) -> bool:
+    """Row 12: a retention time past the end of int64."""
+    states = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("groupState")]
+    return step.line.startswith("pause ") and states == [("Empty", "Dead")] and step.asked.api == "commit"
+
+
+KNOWN: Final[dict[int, Known]] = {
+    1: Known(
+        "a JoinGroup or SyncGroup is parked, and the same member asks again",
+        is_parked_apart=_asks_again,
+    ),
+    2: Known(
+        "a SyncGroup is parked, and its member leaves",
+        is_parked_apart=_leaves_its_sync,
+    ),
+    5: Known(
+        "a static member is replaced in a stable group before it has synced",
+        is_told_apart=_needs_no_rebalance,
+    ),
+    6: Known(
+        "a simple commit of which every partition is refused",
+        is_told_apart=_is_known_in_memory_alone,
+    ),
+    7: Known(
+        "members of protocol type `consumer` send metadata that is no subscription",
+        is_parked_apart=_reads_subscriptions,
+        is_told_apart=_reads_subscriptions,
+    ),
+    8: Known(
+        "Metadata names a topic that auto-creation makes",
+        is_told_apart=_makes_topics,
+    ),
+    11: Known(
+        "FindCoordinator for a transactional id or a share partition",
+        is_told_apart=_finds_only_groups,
+    ),
+    12: Known(
+        "an OffsetCommit (versions 2-4) whose retention time runs past the end of int64",
+        is_told_apart=_never_expires,
+    ),
+    14: Known(
+        "a member names one protocol twice",
+        is_parked_apart=_names_a_protocol_twice,
+        is_told_apart=_names_a_protocol_twice,
+    ),
+}

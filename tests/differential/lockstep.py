@@ -1,0 +1,190 @@
+"""Plays a script on both servers, step by step, and compares what each step brought: answers, who is still parked, and the groups' state."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from tests.differential.known import KNOWN, Step, Unlike
+from tests.differential.side import Server, Side
+from tests.differential.wire import Sent
+from tests.scenarios.player import words_of
+
+# How long an answer that the other server has given may still be on its way before it counts as parked.
+GRACE_S: Final = 10.0
+LEADER_CHOSEN: Final = "leader"
+
+
+class Difference(AssertionError):
+    """The servers do not agree; ``lines`` is the script up to there."""
+
+    def __init__(self, lines: list[str], what: str) -> None:
+        super().__init__(what + "\n" + "\n".join(f"  > {line}" for line in lines))
+        self.lines = lines
+        self.what = what
+
+
+class Outcome(NamedTuple):
+    """``seen`` counts the listed differences by their number; ``ended`` says why a script was not played to its end."""
+
+    steps: int
+    seen: Counter[int]
+    ended: str = ""
+
+
+class Ended(Exception):
+    """The servers are apart from here on, for a reason that is listed."""
+
+
+class Lockstep:
+    """One script on two servers. ``prefix`` is in front of its group ids, so that many scripts share a server."""
+
+    def __init__(self, ours: Server, kafka: Server, prefix: str) -> None:
+        self.ours = Side(ours, prefix)
+        self.kafka = Side(kafka, prefix)
+        self._seen: Counter[int] = Counter()
+        self._played: list[str] = []
+        self._compared: set[int] = set()
+        self._leaders: dict[str, str] = {}
+
+    def close(self) -> None:
+        for side in (self.ours, self.kafka):
+            side.close()
+
+    def move_to(self, ours: Server, kafka: Server) -> None:
+        """Both were started again."""
+        self.ours.move_to(ours)
+        self.kafka.move_to(kafka)
+
+    def play(self, lines: Iterable[str]) -> Outcome:
+        """Raises Difference for one that is not listed."""
+        try:
+            for line in lines:
+                self._played.append(line)
+                self._play(line)
+        except Ended as why:
+            return Outcome(len(self._played), self._seen, str(why))
+        return Outcome(len(self._played), self._seen)
+
+    def _play(self, line: str) -> None:
+        first, plain, words = words_of(line)
+        try:
+            if first == "until":
+                self._await(plain)
+                self._compare(line, self.ours.groups)
+            elif first == "pause":
+                time.sleep(int(plain[0]) / 1000)
+                self._compare(line, self.ours.groups)
+            elif plain and plain[0] == "enter":
+                before = self.ours.clients[first].member_id if first in self.ours.clients else ""
+                self._play(line.replace(" enter ", " join ", 1))
+                if self.ours.clients[first].member_id != before:
+                    self._play(" ".join([first, "join", *plain[1:]]))
+            else:
+                for side in (self.ours, self.kafka):
+                    side.ask(first, plain, words)
+                self._compare(line, _groups_of(first, plain))
+        except TimeoutError as late:
+            raise self._difference(str(late)) from None
+
+    def _await(self, plain: list[str]) -> None:
+        for side in (self.ours, self.kafka):
+            if len(plain) > 1:
+                side.await_state(*plain)
+            else:
+                side.await_client(plain[0])
+
+    def _compare(self, line: str, groups: list[str]) -> None:
+        ours, kafka = self.ours.settle(groups), self.kafka.settle(groups)
+        self._await_the_same_answers(line)
+        for side in self._sides:
+            side.remember()
+        told = [{sent.ordinal: sent for sent in side.sent if sent.answer is not None} for side in (self.ours, self.kafka)]
+        new = (told[0].keys() & told[1].keys()) - self._compared
+        self._compared |= new
+        answers = [side.names.of_step(sent[each] for each in new) for side, sent in zip(self._sides, told, strict=True)]
+        states = [
+            side.names.named("DescribeGroupsResponse", {"groups": [*groups.values()]})
+            for side, groups in zip(self._sides, (ours, kafka), strict=True)
+        ]
+        unlike = [*_unlike("", answers[0], answers[1]), *_unlike("state", states[0], states[1])]
+        if unlike:
+            self._explain(line, unlike, answers)
+        for ordinal in new:
+            self._note_leader(told[0][ordinal], answers[0][ordinal])
+
+    @property
+    def _sides(self) -> tuple[Side, Side]:
+        return self.ours, self.kafka
+
+    def _await_the_same_answers(self, line: str) -> None:
+        """Whoever is answered by one is answered by the other, but for what is listed."""
+        for ours, kafka in zip(self.ours.sent, self.kafka.sent, strict=True):
+            if (ours.answer is None) == (kafka.answer is None) or ours.is_lost or kafka.is_lost:
+                continue
+            step = Step(line, ours, kafka, self.ours.sent[-1], self.kafka.sent[-1].answer, [], self._played)
+            number = next((number for number, known in KNOWN.items() if known.is_parked_apart(step)), None)
+            if number is not None:
+                self._seen[number] += 1
+                (ours if ours.answer is None else kafka).is_lost = True
+                continue
+            late = self.ours if ours.answer is None else self.kafka
+            try:
+                late.await_answer(ours if ours.answer is None else kafka, GRACE_S)
+            except TimeoutError:
+                answered = kafka if ours.answer is None else ours
+                raise self._difference(f"{late.server.name} leaves {ours} parked; the other answers {answered.answer}") from None
+
+    def _explain(self, line: str, unlike: list[Unlike], answers: list[dict[int, Any]]) -> None:
+        """Raise Ended when the difference is listed, or is a choice that Kafka leaves to a hash map; else Difference."""
+        step = Step(
+            line, self.ours.sent[-1], self.kafka.sent[-1], self.ours.sent[-1], self.kafka.sent[-1].answer, unlike, self._played
+        )
+        for number, known in KNOWN.items():
+            if known.is_told_apart(step):
+                self._seen[number] += 1
+                raise Ended(f"difference {number}")
+        if self._is_another_leader(answers):
+            raise Ended(LEADER_CHOSEN)
+        raise self._difference("\n".join(f"{each.path}: ours {each.ours!r}, Kafka {each.kafka!r}" for each in unlike))
+
+    def _is_another_leader(self, answers: list[dict[int, Any]]) -> bool:
+        """Whether the generation is led by somebody else on each side, and neither is the leader of the one before."""
+        for ordinal, ours in answers[0].items():
+            kafka, sent = answers[1][ordinal], self.ours.sent[ordinal]
+            if sent.api == "join" and ours["leader"] != kafka["leader"] and ours["generationId"] == kafka["generationId"]:
+                before = self._leaders.get(sent.group_id, "")
+                return before not in {ours["leader"], kafka["leader"]} and bool(ours["leader"]) and bool(kafka["leader"])
+        return False
+
+    def _note_leader(self, sent: Sent, answer: Any) -> None:
+        if sent.api == "join" and answer["leader"]:
+            self._leaders[sent.group_id] = answer["leader"]
+
+    def _difference(self, what: str) -> Difference:
+        return Difference(self._played, what)
+
+
+def _groups_of(first: str, plain: list[str]) -> list[str]:
+    """The groups that a line is about."""
+    if first in {"list", "find"}:
+        return []
+    names = [name for name in plain if name != "ops"] if first == "describe" else plain[1:]
+    if first == "describe" or plain[0] == "delete":
+        return [name for name in names if name != "''"]
+    return [name for name in names[:1] if name != "''"]
+
+
+def _unlike(path: str, ours: Any, kafka: Any) -> Iterator[Unlike]:
+    """The places where two values differ."""
+    if isinstance(ours, dict) and isinstance(kafka, dict) and ours.keys() == kafka.keys():
+        for name in ours:
+            yield from _unlike(f"{path}.{name}", ours[name], kafka[name])
+    elif isinstance(ours, list) and isinstance(kafka, list) and len(ours) == len(kafka):
+        for place, (one, other) in enumerate(zip(ours, kafka, strict=True)):
+            yield from _unlike(f"{path}[{place}]", one, other)
+    elif ours != kafka:
+        yield Unlike(re.sub(r"^\.", "", path), ours, kafka)

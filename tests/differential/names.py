@@ -1,0 +1,89 @@
+"""What each server makes up (member ids, topic ids, its port) gets a name by its first appearance, so that answers can be compared."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from tests.differential.wire import Sent
+
+UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+# Arrays that Kafka keeps in hash maps: their order is that of random ids, or of nothing.
+UNORDERED: Final = {
+    ("JoinGroupResponse", "members"),
+    ("DescribeGroupsResponse", "groups"),
+    ("DescribeGroupsResponse", "members"),
+    ("ListGroupsResponse", "groups"),
+    ("DeleteGroupsResponse", "results"),
+    ("OffsetFetchResponse", "topics"),
+    ("OffsetFetchResponse", "partitions"),
+    ("OffsetCommitResponse", "topics"),
+    ("OffsetDeleteResponse", "topics"),
+}
+
+
+class Names:
+    """Of one server and one script. ``prefix`` is what the script's groups are told apart by from those of others."""
+
+    def __init__(self, prefix: str, topic_ids: Mapping[str, bytes], port: int) -> None:
+        self._prefix = prefix
+        self._topics = {topic_id: f"id of {name}" for name, topic_id in topic_ids.items()}
+        self.port = port
+        self._members: dict[str, str] = {}
+        self._counts: Counter[str] = Counter()
+
+    def of_step(self, answers: Iterable[Sent]) -> dict[int, Any]:
+        """Answers by the ordinal of their request. Ids that a join gives out are named first, in the order of the requests."""
+        ordered = sorted(answers, key=lambda sent: sent.ordinal)
+        for sent in ordered:
+            if sent.answer is not None and "memberId" in sent.answer:
+                self._named(sent.answer["memberId"])
+        return {sent.ordinal: self.named(type(sent.message).__name__, sent.answer) for sent in ordered}
+
+    def named(self, kind: str, value: Any, field: str = "") -> Any:
+        """The value with names for what was made up."""
+        if isinstance(value, dict):
+            return {name: self.named(kind, inner, name) for name, inner in value.items()}
+        if isinstance(value, list):
+            if (kind, field) == ("ListGroupsResponse", "groups"):
+                value = [group for group in value if group["groupId"].startswith(self._prefix)]
+            if (kind, field) in UNORDERED:
+                value = sorted(value, key=partial(self._order, kind))
+            return [self.named(kind, element, field) for element in value]
+        if isinstance(value, bytes):
+            if field == "topicId":
+                return self._topics.get(value, value.hex())
+            return value.decode(errors="backslashreplace")
+        if isinstance(value, str):
+            # Messages are for people, and each project has its own words.
+            return "a message" if field == "errorMessage" and value else self._named(value)
+        return "its port" if field == "port" and value == self.port else value
+
+    def _named(self, text: str) -> str:
+        def name(match: re.Match[str]) -> str:
+            if match[0] not in self._members:
+                before = text[: match.start()]
+                self._counts[before] += 1
+                self._members[match[0]] = f"#{self._counts[before]}"
+            return self._members[match[0]]
+
+        return UUID.sub(name, text).replace(self._prefix, "")
+
+    def _order(self, kind: str, element: Any) -> str:
+        """By what is the same on both sides: an id that has no name yet counts for nothing."""
+        return json.dumps(self._blank(kind, element), sort_keys=True)
+
+    def _blank(self, kind: str, value: Any, field: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: self._blank(kind, inner, name) for name, inner in value.items()}
+        if isinstance(value, list):
+            blank = [self._blank(kind, element, field) for element in value]
+            return sorted(blank, key=repr) if (kind, field) in UNORDERED else blank
+        if isinstance(value, bytes):
+            return self._topics.get(value, value.hex())
+        return UUID.sub(lambda match: self._members.get(match[0], ""), value) if isinstance(value, str) else value

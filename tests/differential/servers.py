@@ -1,0 +1,96 @@
+"""Both servers for one session of tests: their properties, and the topics that scripts commit to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Self
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from protocol.messages.find_coordinator import FindCoordinatorRequest
+from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from tests.differential.scripts import Servers
+from tests.differential.side import Server
+from tests.differential.wire import Connection
+from tests.support.eventually import eventually
+from tests.support.kafka_broker import KafkaBroker
+from tests.support.server import Server as OurServer
+
+# One thread of each kind, so that requests are handled in the order in which they are sent (side.py).
+SINGLE_THREADED: Final = {"num.network.threads": 1, "num.io.threads": 1, "group.coordinator.threads": 1}
+LIMITS: Final[Mapping[str, object]] = {
+    "group.initial.rebalance.delay.ms": 0,
+    "group.min.session.timeout.ms": 1000,
+    "group.max.session.timeout.ms": 300_000,
+    "auto.create.topics.enable": "false",
+}
+OTHER_LIMITS: Final[Mapping[str, object]] = {
+    **LIMITS,
+    "group.initial.rebalance.delay.ms": 2500,
+    "group.max.size": 2,
+    "offset.metadata.max.bytes": 10,
+    "offsets.retention.check.interval.ms": 1000,
+    "auto.create.topics.enable": "true",
+}
+START_WITHIN_S: Final = 240
+TOPICS: Final = {"t": 3, "u": 2}
+
+
+class Pair:
+    """Both servers over their lives. A context manager: leaving it ends them."""
+
+    def __init__(self, directory: Path) -> None:
+        (directory / "ours").mkdir()
+        self._broker = KafkaBroker(directory / "kafka")
+        self._ours = OurServer(directory / "ours")
+        self._has_begun = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self._broker.__exit__(*ended)
+        self._ours.__exit__(*ended)
+
+    def start(self, limits: Mapping[str, object]) -> Servers:
+        """Start both, or start them again, with these properties."""
+        if self._has_begun:
+            self._broker.stop()
+            self._ours.stop()
+        self._has_begun = True
+        self._broker.start({**SINGLE_THREADED, **limits}, START_WITHIN_S)
+        self._ours.overrides = {**limits, "log.flush": "os"}
+        self._ours.start()
+        has_delay = limits["group.initial.rebalance.delay.ms"] != 0
+        return Servers(prepared("ours", self._ours.address, has_delay), prepared("Kafka", self._broker.address, has_delay))
+
+
+def prepared(name: str, address: tuple[str, int], has_delay: bool = False) -> Server:
+    """The server once it coordinates groups, with the topics made."""
+    connection = Connection(address, "prepare")
+    request = CreateTopicsRequest([CreatableTopic(topic, count, 1) for topic, count in TOPICS.items()], 30_000)
+    for topic in connection.ask(request, 7)["topics"]:
+        assert topic["errorCode"] in {ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS}, topic
+    topic_ids: dict[str, bytes] = {}
+
+    def knows_topics() -> bool:
+        asked = MetadataRequest([MetadataRequestTopic(name=topic) for topic in TOPICS], False)
+        for topic in connection.ask(asked, 12)["topics"]:
+            topic_ids[topic["name"]] = topic["topicId"]
+            if topic["errorCode"] != ErrorCode.NONE or len(topic["partitions"]) != TOPICS[topic["name"]]:
+                return False
+        return True
+
+    def coordinates() -> bool:
+        for group_id in ("group-0", "group-1", "group-2", "group-3", "group-4", "group-5", "group-6", "group-7"):
+            connection.ask(FindCoordinatorRequest(group_id, 0, [group_id]), 4)
+            if connection.ask(HeartbeatRequest(group_id, 0, "nobody"), 4)["errorCode"] != ErrorCode.UNKNOWN_MEMBER_ID:
+                return False
+        return True
+
+    eventually(knows_topics, within_s=60)
+    eventually(coordinates, within_s=60)
+    connection.close()
+    return Server(name, address, topic_ids, has_delay)

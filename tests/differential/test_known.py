@@ -1,0 +1,41 @@
+"""The listed differences and docs/differences.md are one table."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from pathlib import Path
+
+from tests.differential.known import KNOWN
+from tests.differential.scripts import SCRIPTS, scripts_of
+from tests.differential.test_transcripts import playable
+
+TABLE = Path(__file__).parents[2] / "docs" / "differences.md"
+ROW = re.compile(r"^\| (\d+) \| (.*?) \|.*\| (.*?) \|$", re.MULTILINE)
+
+
+def rows() -> dict[int, tuple[str, str]]:
+    """By number, when a difference shows, and how it is known."""
+    return {int(number): (when, how) for number, when, how in ROW.findall(TABLE.read_text())}
+
+
+def test_what_is_seen_is_looked_for() -> None:
+    """By a script that fails when it is not there any more."""
+    seen = {number for number, (_, how) in rows().items() if how.startswith("seen")}
+
+    assert seen <= KNOWN.keys()
+
+
+def test_what_is_looked_for_is_listed() -> None:
+    """In the same words, and as seen unless it is meant."""
+    listed = {number: when for number, (when, how) in rows().items() if how in {"seen", "by design"}}
+
+    assert {number: known.when for number, known in KNOWN.items()} == {number: listed.get(number) for number in KNOWN}
+
+
+def test_every_difference_has_a_script() -> None:
+    """Which fails when the difference does not show any more."""
+    named = chain.from_iterable(scripts_of(path.stem) for path in SCRIPTS.glob("*.txt"))
+    shown = frozenset().union(*(script.differs for script in chain(named, playable())))
+
+    assert shown == KNOWN.keys()

@@ -1,0 +1,48 @@
+"""The named scripts: Kafka says the same, step by step."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.differential.scripts import RESTART, Script, Servers, judge, play, scripts_of
+
+if TYPE_CHECKING:
+    from tests.differential.conftest import Halves, Played
+
+PLAIN = ("errors", "finding", "listing", "offsets", "rebalance", "static", "versions")
+
+
+def named(*names: str) -> pytest.MarkDecorator:
+    scripts = chain.from_iterable(map(scripts_of, names))
+    return pytest.mark.parametrize("script", [pytest.param(script, id=script.title) for script in scripts])
+
+
+@named(*PLAIN)
+def test_script(script: Script, servers: Servers, timed: Played) -> None:
+    """Both servers answer the same requests, with the same answers."""
+    play(script, servers)
+
+
+@named("timing")
+def test_timed_script(script: Script, timed: Played) -> None:
+    """The same where time decides."""
+    timed.result(script)
+
+
+@named(RESTART)
+def test_restart(script: Script, halves: Halves) -> None:
+    """The same after both were started again."""
+    lockstep = halves.finish(script)
+    outcome = lockstep.play(script.lines[script.lines.index(RESTART) + 1 :])
+    lockstep.close()
+
+    judge(script, outcome)
+
+
+@named("limits")
+def test_limited_script(script: Script, limited: Played) -> None:
+    """The same with other limits."""
+    limited.result(script)
