@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test torture differential storm check format generate golden kafkalog bench fuzz wheel lock clean
+.PHONY: help with-run with-spark with-dev run compact test torture simulate differential storm check format generate golden kafkalog bench fuzz wheel lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -46,6 +46,9 @@ storm: with-dev ## 200 members join, leave, die and restart at random for five m
 
 differential: with-dev ## a thousand random sequences of requests (SEQUENCES=N) before this server and a real broker (Java and Maven needed)
 	@$(BIN)/python -m pytest tests/differential --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
+
+simulate: with-dev ## the whole server in one thread, from SEEDS (10000) integers, on all cores; ARGS='4711 --history' for one of them
+	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
 
 check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
 	@$(BIN)/ruff check .

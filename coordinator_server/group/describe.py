@@ -64,12 +64,13 @@ def _listed(groups: Groups, committed_offset: int) -> Iterator[ListedGroup]:
     stored = dict(groups.stored.items_at(committed_offset))
     for group_id, record in stored.items():
         yield _listed_group(groups, group_id, record)
-    simple = set(groups.offsets.groups_at(committed_offset))
     unserved = groups.unserved.listed(committed_offset)
     yield from unserved
     known = stored.keys() | {listed.group_id for listed in unserved}
-    for group_id in simple.union(groups.pending.groups_at(committed_offset)).difference(known):
-        yield _listed_group(groups, group_id, None)
+    # The same order in every process: a group that has both is told of once.
+    for group_id in dict.fromkeys([*groups.offsets.groups_at(committed_offset), *groups.pending.groups_at(committed_offset)]):
+        if group_id not in known:
+            yield _listed_group(groups, group_id, None)
 
 
 def _listed_group(groups: Groups, group_id: str, record: StoredGroup | None) -> ListedGroup:

@@ -24,7 +24,8 @@ class Listener:
         self._loop = loop
         self._config = config
         self._dispatch = dispatch
-        self._connections: set[Connection] = set()
+        # In the order of their coming.
+        self._connections: dict[Connection, None] = {}
         self._to_write: dict[Connection, None] = {}
         self._servers: list[asyncio.Server] = []
         self._all_closed = asyncio.Event()
@@ -76,11 +77,11 @@ class Listener:
             config.socket_request_max_bytes,
             config.max_pending_requests_per_connection,
         )
-        self._connections.add(connection)
+        self._connections[connection] = None
         return connection
 
     def _closed(self, connection: Connection) -> None:
-        self._connections.discard(connection)
+        self._connections.pop(connection, None)
         self._watch_the_last()
 
     def _watch_the_last(self) -> None:

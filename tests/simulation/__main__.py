@@ -1,0 +1,74 @@
+"""Play simulations: one, with all that happened, or very many.
+
+python -m tests.simulation 4711 --history            what was wrong with seed 4711, and what happened
+python -m tests.simulation --seeds 100000            so many seeds, on all cores; ends with the first that fails unless --go-on
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import traceback
+from functools import partial
+
+from tests.simulation.play import STORM_S, run
+from tests.simulation.verdict import faults
+
+LONG_S = 60
+
+
+def main() -> int:
+    """The exit code is 1 when something was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__.partition("\n")[0])
+    parser.add_argument("seed", type=int, nargs="*", help="seeds to play")
+    parser.add_argument("--seeds", type=int, default=0, metavar="N", help="play N seeds")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first of them (%(default)s)")
+    parser.add_argument(
+        "--storm", type=int, default=STORM_S, metavar="S", help="seconds of trouble (%(default)s; a long one is 60)"
+    )
+    parser.add_argument("--history", action="store_true", help="print all that happened")
+    parser.add_argument("--go-on", action="store_true", help="do not end with the first seed that fails")
+    parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), metavar="N", help="processes (%(default)s)")
+    options = parser.parse_args()
+    seeds = [*options.seed, *range(options.first, options.first + options.seeds)]
+    if options.history:
+        for seed in seeds:
+            for line in run(seed, options.storm).history.lines():
+                print(line)
+    return _play(seeds, options)
+
+
+def replay_command(seed: int, storm_s: int) -> str:
+    """How to see a failure again."""
+    return f".venv/bin/python -m tests.simulation {seed} --history" + ("" if storm_s == STORM_S else f" --storm {storm_s}")
+
+
+def wrong_with(seed: int, storm_s: int = STORM_S) -> tuple[int, list[str]]:
+    """The seed, and what is wrong with it; a simulation that breaks is wrong, too."""
+    try:
+        return seed, faults(run(seed, storm_s))
+    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
+        return seed, [traceback.format_exc()]
+
+
+def _play(seeds: list[int], options: argparse.Namespace) -> int:
+    failed = played = 0
+    with multiprocessing.Pool(min(options.jobs, max(len(seeds), 1))) as pool:
+        for seed, wrong in pool.imap_unordered(partial(wrong_with, storm_s=options.storm), seeds, chunksize=8):
+            played += 1
+            if wrong:
+                failed += 1
+                print(f"seed {seed}: {replay_command(seed, options.storm)}")
+                for each in wrong[:5]:
+                    print(f"    {each}")
+                if not options.go_on:
+                    break
+            if played % 1000 == 0:
+                print(f"{played} seeds played, {failed} failed", flush=True)
+    print(f"{played} seeds played, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

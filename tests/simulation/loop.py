@@ -1,0 +1,188 @@
+"""An asyncio event loop that is run turn by turn, on time that somebody else has.
+
+It has what the server uses of a loop: callbacks, timers, futures, tasks, and a listening socket in memory. A turn does what one of a real
+loop does, in the order of asyncio (read, timers, callbacks) or of uvloop (timers, callbacks, read). What a callback raises ends the turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Callback(asyncio.TimerHandle):
+    """A callback, due at once or later."""
+
+    def run(self) -> None:
+        if not self._cancelled:
+            self._context.run(self._callback, *self._args)  # type: ignore[attr-defined]
+
+
+class SimulatedLoop(asyncio.AbstractEventLoop):
+    """``wake`` is called when there is something to do that was not there before; ``next_due`` says when there is otherwise."""
+
+    def __init__(self, now_us: Callable[[], int], wake: Callable[[], None], *, is_timers_first: bool) -> None:
+        self._now_us = now_us
+        self._wake = wake
+        self._is_timers_first = is_timers_first
+        self._ready: deque[Callback] = deque()
+        self._timers: list[tuple[float, int, Callback]] = []
+        self._count = 0
+        self._readable: dict[Callable[[], None], None] = {}
+        self.servers: list[SimulatedServer] = []
+
+    # What is run from outside.
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._ready and not self._readable
+
+    def next_due(self) -> int | None:
+        """When the next timer is due, microseconds."""
+        while self._timers and self._timers[0][2].cancelled():
+            heapq.heappop(self._timers)
+        return -int(-self._timers[0][0] * 1e6 // 1) if self._timers else None
+
+    def turn(self) -> None:
+        """One turn."""
+        asyncio._set_running_loop(self)
+        try:
+            if self._is_timers_first:
+                self._run_due()
+                self._run_ready(len(self._ready))
+                for read in self._take_readable():
+                    read()
+            else:
+                for read in self._take_readable():
+                    self.call_soon(read)
+                for callback in self._take_due():
+                    self._ready.append(callback)
+                self._run_ready(len(self._ready))
+        finally:
+            asyncio._set_running_loop(None)
+
+    def read_soon(self, read: Callable[[], None]) -> None:
+        """Something can be read."""
+        self._readable[read] = None
+        self._wake()
+
+    def _take_readable(self) -> list[Callable[[], None]]:
+        reads = list(self._readable)
+        self._readable.clear()
+        return reads
+
+    def _take_due(self) -> list[Callback]:
+        due = []
+        now = self.time() + 1e-9
+        while self._timers and self._timers[0][0] <= now:
+            due.append(heapq.heappop(self._timers)[2])
+        return due
+
+    def _run_due(self) -> None:
+        for callback in self._take_due():
+            callback.run()
+
+    def _run_ready(self, count: int) -> None:
+        for _ in range(count):
+            self._ready.popleft().run()
+
+    # What asyncio and the server call.
+
+    def time(self) -> float:
+        return self._now_us() / 1e6
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> Callback:  # type: ignore[override]
+        handle = Callback(0.0, callback, args, self, context)
+        self._ready.append(handle)
+        self._wake()
+        return handle
+
+    def call_soon_threadsafe(  # type: ignore[override]
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> Callback:
+        return self.call_soon(callback, *args, context=context)
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> Callback:
+        return self.call_at(self.time() + delay, callback, *args, context=context)
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> Callback:
+        handle = Callback(when, callback, args, self, context)
+        self._count += 1
+        heapq.heappush(self._timers, (when, self._count, handle))
+        self._wake()
+        return handle
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """Its place is dropped when it comes up."""
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Coroutine[Any, Any, T], **_options: Any) -> asyncio.Task[T]:  # type: ignore[override]
+        return asyncio.Task(coro, loop=self)
+
+    def get_debug(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return False
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        raise AssertionError(f"nobody took an exception: {context}") from context.get("exception")
+
+    async def create_server(  # type: ignore[override]
+        self, protocol_factory: Callable[[], asyncio.BaseProtocol], host: str, port: int, **_options: Any
+    ) -> SimulatedServer:
+        server = SimulatedServer(self, protocol_factory, (host, port))
+        self.servers.append(server)
+        return server
+
+
+class SimulatedServer:
+    """A listening socket. Who connects before ``start_serving`` waits."""
+
+    def __init__(self, loop: SimulatedLoop, factory: Callable[[], asyncio.BaseProtocol], address: tuple[str, int]) -> None:
+        self._loop = loop
+        self._factory = factory
+        self._address = address
+        self._backlog: list[Callable[[asyncio.BaseProtocol], None]] = []
+        self._is_serving = False
+        self.is_open = True
+
+    @property
+    def sockets(self) -> list[SimulatedServer]:
+        return [self]
+
+    def getsockname(self) -> tuple[str, int]:
+        return self._address
+
+    async def start_serving(self) -> None:
+        self._is_serving = True
+        if self._backlog:
+            self._loop.read_soon(self._accept)
+
+    def close(self) -> None:
+        self.is_open = False
+
+    def connect(self, accepted: Callable[[asyncio.BaseProtocol], None]) -> None:
+        """Somebody connects; ``accepted`` gets the protocol when the server takes the connection."""
+        self._backlog.append(accepted)
+        if self._is_serving:
+            self._loop.read_soon(self._accept)
+
+    def _accept(self) -> None:
+        while self._backlog and self.is_open:
+            self._backlog.pop(0)(self._factory())

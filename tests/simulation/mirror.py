@@ -1,0 +1,182 @@
+"""A second state machine beside each of the server's, fed from the log alone: it has to come to the same state.
+
+Whatever has once been read from the log as durable has to be there as long as the log is, whatever happens to the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Final, NamedTuple
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.group.state import STABLE
+from coordinator_server.log.frames import FRAME_BYTES, decode_entries
+from coordinator_server.log.store import ShardId
+from coordinator_server.machine.provenance import Provenance, read_provenance
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.runtime.context import ShardState
+from coordinator_server.runtime.loader import replay_batch
+from coordinator_server.server.cluster.nodes import GROUP_TOPIC
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from protocol.record_batch import iter_batches, iter_records, read_header
+from tests.simulation.machine import Clock, Machine, Process
+from tests.simulation.world import MS
+from tests.support.group import hard_state
+
+EVERY_US: Final = 700 * MS
+
+
+class Written(NamedTuple):
+    """A record of the log. ``provenance`` is that of the operation that it begins, if it begins one."""
+
+    shard: ShardId
+    offset: int
+    record: CoordinatorRecord
+    provenance: Provenance | None
+
+
+class NoTimer:
+    """Nothing in a mirror happens by itself."""
+
+    def schedule(self, key: Hashable, delay_ms: int, operation: Callable[[], Any], /, retry_ms: int = 0) -> None: ...
+
+    def cancel(self, key: Hashable, /) -> None: ...
+
+    def is_scheduled(self, key: Hashable, /) -> bool:
+        return False
+
+
+class Image:
+    """One shard, from its log."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.registry = SnapshotRegistry()
+        self.next_offset = 0
+        self.shard = GroupShard(
+            config=machine.config, registry=self.registry, timer=NoTimer(), clock=Clock(machine), new_id=lambda: "none"
+        )
+
+    def replay(self, batch: bytes) -> None:
+        self.registry.snapshot(self.next_offset)
+        replay_batch(batch, GROUP_SERDE, self.shard)
+        self.next_offset = read_header(batch).next_offset
+        self.registry.delete_up_to(self.next_offset)
+
+
+class Mirror:
+    """Looks at the server's state every now and then, and at every start. ``broken`` is told what is not as it should be."""
+
+    def __init__(self, machine: Machine, broken: Callable[[str], None]) -> None:
+        self._machine = machine
+        self._broken = broken
+        self.every_us = EVERY_US
+        self._process: Process | None = None
+        self._images: dict[ShardId, Image] = {}
+        self.batches: dict[ShardId, list[bytes]] = {
+            ShardId(GROUP_TOPIC, partition): [] for partition in range(machine.config.offsets_topic_num_partitions)
+        }
+
+    def watch(self) -> None:
+        """From now on, until the world ends."""
+        self.check()
+        self._machine.world.after(self.every_us, self.watch)
+
+    def journaled(self, process: Process, frame: bytes) -> None:
+        """The journal has taken a frame; whoever waits for it is about to be told."""
+        if process is not self._process:
+            self._process = process
+            self._begin(process)
+        for entry in decode_entries(frame[FRAME_BYTES:]):
+            image = self._images.get(entry.shard)
+            for position, header in iter_batches(entry.data) if image is not None else ():
+                assert image is not None
+                batch = entry.data[position : position + header.size]
+                self.batches[entry.shard].append(batch)
+                image.replay(batch)
+
+    def check(self) -> None:
+        """Compare what is durable now."""
+        process = self._machine.serving
+        if process is None:
+            return
+        if process is not self._process:
+            self._process = process
+            self._begin(process)
+        for shard in self.batches:
+            self._compare(process, shard)
+
+    def check_all(self) -> None:
+        """Compare everything, with a mirror that is new."""
+        process = self._machine.serving
+        if process is None:
+            self._broken("the server does not run")
+            return
+        self._process = None
+        before = {shard: len(batches) for shard, batches in self.batches.items()}
+        self.check()
+        if before != {shard: len(batches) for shard, batches in self.batches.items()}:
+            self._broken("the log has something that was never said to be durable")
+        if not process.daemon._flusher.is_idle:
+            self._broken("something is still being written")
+            return
+        for shard, image in self._images.items():
+            found, expected = hard_state(self._shard(process, shard)), hard_state(image.shard)
+            if found != expected:
+                self._broken(f"{shard}: the state is {found}, the log says {expected}")
+            self._check_living(self._shard(process, shard))
+
+    def written(self) -> Iterator[Written]:
+        """Every record that has been seen in the log."""
+        for shard, batches in self.batches.items():
+            for batch in batches:
+                for position, header in iter_batches(batch):
+                    for found in iter_records(batch, position, header):
+                        record = GROUP_SERDE.decode(found.key, found.value)
+                        assert record is not None
+                        yield Written(shard, found.offset, record, read_provenance(found.headers))
+
+    def _begin(self, process: Process) -> None:
+        """All of the log is read, and what is new in it was on its way when the process before this one ended."""
+        disk = self._machine.disk
+        faults, disk._faults = disk._faults, []
+        self._read(process)
+        disk._faults = faults
+
+    def _read(self, process: Process) -> None:
+        for shard, known in self.batches.items():
+            found = list(process.daemon._store.read(shard, 0))
+            if found[: len(known)] != known:
+                self._broken(f"{shard}: what was durable is not there any more, from batch {_differ(found, known)} on")
+            image = self._images[shard] = Image(self._machine)
+            for batch in found:
+                image.replay(batch)
+            self.batches[shard] = found
+
+    def _compare(self, process: Process, shard: ShardId) -> None:
+        runtime = process.daemon._groups
+        if dict(runtime.states).get(shard) is not ShardState.ACTIVE:
+            self._broken(f"{shard} is not active")
+            return
+        image = self._images[shard]
+        found = runtime.read(shard.partition, GroupShard.digest, LATEST)
+        expected = image.shard.digest(image.next_offset, LATEST)
+        if found != expected:
+            self._broken(f"{shard}: the state's digest is {found}, that of its log {expected}")
+
+    def _shard(self, process: Process, shard: ShardId) -> GroupShard:
+        return process.daemon._groups._contexts[shard.partition].shard
+
+    def _check_living(self, shard: GroupShard) -> None:
+        """A group that is stable is what its record says."""
+        for group_id, stored in shard.groups.stored.items():
+            group = shard.groups.living(group_id)
+            if group is None or group.state is not STABLE:
+                continue
+            members = {member.member_id: member.assignment for member in group.members.values()}
+            recorded = {member.member_id: member.assignment for member in stored.value.members}
+            if (group.generation_id, members) != (stored.value.generation, recorded):
+                self._broken(f"group {group_id} is {group.generation_id} {members}, its record {stored.value}")
+
+
+def _differ(found: list[bytes], known: list[bytes]) -> int:
+    return next((place for place, batch in enumerate(known) if found[place : place + 1] != [batch]), -1)

@@ -1,0 +1,187 @@
+"""The checkers can fail: servers that break one promise each are caught, on seeds of which the sound server passes all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.storage import File, write_all
+from coordinator_server.log.writer import Settled
+from protocol.error_codes import ErrorCode
+from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.join_group import JoinGroupRequest
+from protocol.messages.offset_commit import OffsetCommitRequest
+from protocol.messages.offset_fetch import OffsetFetchRequest
+from protocol.messages.sync_group import SyncGroupRequest
+from tests.simulation.history import Op
+from tests.simulation.machine import Clock, Process, Writer
+from tests.simulation.play import STORM_S, Play
+from tests.simulation.verdict import faults
+
+SEEDS = 40
+
+
+class HastyWriter(Writer):
+    """Says that a write is durable when it is not synced."""
+
+    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+        outcome: LogError | None = None
+        try:
+            write_all(file, data, position)
+        except OSError:
+            outcome = LogError("no")
+        self._tell(outcome, data)
+        settled(outcome)
+
+
+class ForgetfulWriter(Writer):
+    """Says that a write is durable, and does not write it at all, once in ten times."""
+
+    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+        if self._process.world.rng.random() < 0.1:
+            settled(None)
+        else:
+            super().write(file, data, position, settled)
+
+
+class SlowClock(Clock):
+    """Sessions are over much too late."""
+
+    def now_ms(self) -> int:
+        return super().now_ms() // 8
+
+
+def hasty(play: Play) -> None:
+    play.machine.make_writer = HastyWriter
+
+
+def forgetful(play: Play) -> None:
+    play.machine.make_writer = ForgetfulWriter
+
+
+def hurried(play: Play) -> None:
+    """Sessions are over too soon."""
+
+    def shorten(op: Op) -> None:
+        process = play.machine.serving
+        if isinstance(op.request, JoinGroupRequest) and process is not None:
+            for shard in process.daemon._groups._contexts.values():
+                for group_id in shard.shard.groups.ids():
+                    group = shard.shard.groups.living(group_id)
+                    for member in group.members.values() if group is not None else ():
+                        member.session_timeout_ms = 500
+
+    play.stage.answered = shorten
+
+
+def slow(play: Play) -> None:
+    play.machine.make_clock = SlowClock
+
+
+def generations_begin_again(play: Play) -> None:
+    def forget(process: Process) -> None:
+        for shard in process.daemon._groups._contexts.values():
+            for group_id in shard.shard.groups.ids():
+                group = shard.shard.groups.living(group_id)
+                if group is not None:
+                    group.generation_id = 0
+
+    play.machine.when_serving = forget
+
+
+def state_is_not_the_log(play: Play) -> None:
+    def forget(process: Process) -> None:
+        for shard in process.daemon._groups._contexts.values():
+            if shard.shard.groups.stored:
+                shard.shard.groups.stored.pop(min(shard.shard.groups.stored), None)
+
+    play.machine.when_serving = forget
+
+
+def everybody_leads(play: Play) -> None:
+    def alter(op: Op) -> None:
+        if isinstance(op.request, JoinGroupRequest) and op.response.error_code == 0 and play.rng.random() < 0.2:
+            op.response.leader = op.response.member_id
+
+    play.stage.answered = alter
+
+
+def assignments_get_lost(play: Play) -> None:
+    def alter(op: Op) -> None:
+        if isinstance(op.request, SyncGroupRequest) and op.response.error_code == 0 and play.rng.random() < 0.2:
+            op.response.assignment = b""
+
+    play.stage.answered = alter
+
+
+def stale_is_as_good(play: Play) -> None:
+    def alter(op: Op) -> None:
+        if isinstance(op.request, HeartbeatRequest) and op.response.error_code == ErrorCode.ILLEGAL_GENERATION:
+            op.response.error_code = 0
+
+    play.stage.answered = alter
+
+
+def refused_all_the_same(play: Play) -> None:
+    def alter(op: Op) -> None:
+        if isinstance(op.request, OffsetCommitRequest) and play.rng.random() < 0.05:
+            for topic in op.response.topics:
+                for partition in topic.partitions:
+                    partition.error_code = ErrorCode.ILLEGAL_GENERATION
+
+    play.stage.answered = alter
+
+
+def offsets_are_old(play: Play) -> None:
+    seen: dict[tuple[str, str, int], int] = {}
+
+    def alter(op: Op) -> None:
+        if isinstance(op.request, OffsetFetchRequest):
+            for group in op.response.groups:
+                for topic in group.topics:
+                    for partition in topic.partitions:
+                        position = (group.group_id, topic.name, partition.partition_index)
+                        partition.committed_offset = seen.setdefault(position, partition.committed_offset)
+
+    play.stage.answered = alter
+
+
+def offsets_are_invented(play: Play) -> None:
+    def alter(op: Op) -> None:
+        if isinstance(op.request, OffsetFetchRequest) and play.rng.random() < 0.1:
+            for group in op.response.groups:
+                for topic in group.topics:
+                    for partition in topic.partitions:
+                        partition.committed_offset += 1_000_000
+
+    play.stage.answered = alter
+
+
+MUTANTS: list[tuple[Callable[[Play], None], str]] = [
+    (hasty, "what was durable is not there any more"),
+    (forgetful, "digest"),
+    (hurried, "was let go"),
+    (slow, "is still there"),
+    (generations_begin_again, "goes back from generation"),
+    (generations_begin_again, "went back"),
+    (state_is_not_the_log, "digest"),
+    (everybody_leads, "were told differently"),
+    (assignments_get_lost, "got what no leader gave them"),
+    (stale_is_as_good, "was taken, though"),
+    (refused_all_the_same, "was refused"),
+    (offsets_are_old, "no order explains"),
+    (offsets_are_invented, "which nobody committed"),
+]
+
+
+@pytest.mark.parametrize(("mutate", "words"), MUTANTS, ids=lambda each: getattr(each, "__name__", each))
+def test_a_broken_promise_is_seen(mutate: Callable[[Play], None], words: str) -> None:
+    """Before so many seeds have been played."""
+    for seed in range(SEEDS):
+        play = Play(seed, STORM_S)
+        mutate(play)
+        if any(words in fault for fault in faults(play.run())):
+            return
+    pytest.fail(f"nobody noticed: {words}")
