@@ -31,7 +31,11 @@ class FrameSplitter:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The frames that ``data`` completes, without their lengths. Malformed as soon as a length is out of bounds."""
-        if self._partial:
+        if not self._partial:
+            if len(data) > _LENGTH_SIZE and _INT32.unpack_from(data)[0] == len(data) - _LENGTH_SIZE <= self._max_frame_bytes:
+                # Most often it is one whole frame.
+                return [data[_LENGTH_SIZE:]]
+        else:
             self._partial += data
             if len(self._partial) < self._wanted:
                 return []

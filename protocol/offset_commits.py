@@ -103,8 +103,14 @@ class CommitLayout:
 
     def encode_rows(self, delta: int, rows: bytes, count: int, timestamp_ms: int, headers: bytes = NO_HEADERS) -> bytes:
         """A record for each of ``count`` rows of a request without metadata (``plain_commits``), as ``encode`` would write it."""
+        if count == 1:
+            front = _FRONTS[delta] if delta < len(_FRONTS) else _front(delta)
+            size = self._by_width[len(front) - 2][0] + len(headers)
+            tail = _TAIL.pack(_EMPTY, timestamp_ms) + self._tags
+            sized = VARINTS[size] if size < len(VARINTS) else varint(size)
+            return b"".join((sized, front, self._prefix, rows[:4], self._value_start, rows[4:16], tail, headers))
         width = len(_front(delta))
-        if count > 1 and width < len(_front(delta + count - 1)):
+        if width < len(_front(delta + count - 1)):
             # They grow by a byte somewhere in between.
             cut = next(place for place in range(count) if len(_front(delta + place)) > width)
             fewer = self.encode_rows(delta, rows[: cut * _ROWS.size], cut, timestamp_ms, headers)
@@ -112,8 +118,6 @@ class CommitLayout:
         size = self._by_width[width - 2][0]
         prefix, value_start = self._prefix, self._value_start
         tail = _TAIL.pack(_EMPTY, timestamp_ms) + self._tags
-        if count == 1:
-            return b"".join((_size(size + len(headers)), _front(delta), prefix, rows[:4], value_start, rows[4:16], tail, headers))
         between = _size(size + len(NO_HEADERS))
         if count < _MANY:
             pack = self._row_packs[width - 2]

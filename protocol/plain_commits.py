@@ -11,9 +11,10 @@ test holds the two together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from struct import Struct as Layout
+from sys import intern
 from typing import Final
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from protocol.offset_commits import commit_layout
 from protocol.wire import read_string_size, read_uvarint
 
 Decode = Callable[[bytes, int], tuple[Message, int]]
@@ -39,6 +41,9 @@ MOST_ROWS: Final = 1024
 """Of all topics. A larger request is read the general way: what is remembered of a shape stays small."""
 FIRST_VERSION: Final = 6
 LAST_VERSION: Final = 10
+MISSES: Final = 4
+SKIPPED: Final = 50
+"""Finding a shape takes longer than decoding: where so many in a row are new, so many requests are read the general way."""
 _FIRST_WITH_INSTANCE: Final = 7
 _FIRST_FLEXIBLE: Final = 8
 _FIRST_WITH_TOPIC_IDS: Final = 10
@@ -89,13 +94,17 @@ def partitions_of(rows: bytes) -> Partitions:
     return _partitions(rows[::ROW_BYTES] + rows[1::ROW_BYTES] + rows[2::ROW_BYTES] + rows[3::ROW_BYTES])
 
 
-class TopicRows(Struct, gc=False):
-    """The rows of one topic. As in the general request, the name is empty where the version says the id, and the other way around."""
+class CommitTopic:
+    """What the rows of a group for some partitions of a topic become in the log and in the state."""
 
-    name: str
-    topic_id: bytes
-    partitions: Partitions
-    rows: bytes
+    __slots__ = ("key", "layout", "partitions", "topic_id")
+
+    def __init__(self, group_id: str, name: str, topic_id: bytes, partitions: Partitions) -> None:
+        self.layout = commit_layout(group_id, name, topic_id)
+        self.topic_id = topic_id
+        self.partitions = partitions
+        # One name for all groups: there may be millions of positions.
+        self.key = (intern(name), partitions)
 
 
 def offsets_of(rows: bytes) -> Iterator[tuple[int, int, int]]:
@@ -116,6 +125,7 @@ class CommitShape:
         "group_id",
         "group_instance_id",
         "member_id",
+        "prepared",
     )
 
     def __init__(
@@ -131,6 +141,8 @@ class CommitShape:
         self._topics: list[tuple[bytes, str, bytes, Partitions, bytes, bytes]] = []
         self._end = b""
         self._accepted: AcceptedCommit | None = None
+        # For whoever serves such requests: what it has found out once for all of this shape.
+        self.prepared: object = None
 
     def add(self, before: bytes, name: str, topic_id: bytes, partitions: Partitions, ends: tuple[bytes, bytes]) -> None:
         """The next topic: ``before`` stands between the rows of the last one, or the beginning, and its own, which have ``ends``."""
@@ -142,12 +154,17 @@ class CommitShape:
         self._end = behind
         self._size += len(behind)
 
-    def read(self, buf: bytes, pos: int) -> list[TopicRows] | None:
+    @property
+    def topics(self) -> list[tuple[str, bytes, Partitions]]:
+        """Name, id and partitions. The name is empty where the version says the id, and the other way around."""
+        return [topic[1:4] for topic in self._topics]
+
+    def read(self, buf: bytes, pos: int) -> list[bytes] | None:
         """The rows of a request that begins at ``pos`` and goes to the end; None for one of another shape."""
         if len(buf) - pos != self._size:
             return None
-        found: list[TopicRows] = []
-        for before, name, topic_id, partitions, last_but_one, last in self._topics:
+        found: list[bytes] = []
+        for before, _, _, partitions, last_but_one, last in self._topics:
             if not buf.startswith(before, pos):
                 return None
             pos += len(before)
@@ -155,22 +172,24 @@ class CommitShape:
             if not (partitions.are_of(rows) and rows[16::ROW_BYTES] == last_but_one and rows[17::ROW_BYTES] == last):
                 return None
             pos += partitions.row_bytes
-            found.append(TopicRows(name, topic_id, partitions, rows))
+            found.append(rows)
         return found if buf.endswith(self._end, pos) else None
 
     @property
     def accepted(self) -> AcceptedCommit:
         """The answer when every partition is accepted."""
         if self._accepted is None:
-            self._accepted = _accepted(self._version, tuple([topic[1:4] for topic in self._topics]))
+            self._accepted = _accepted(self._version, tuple(self.topics))
         return self._accepted
 
 
 class PlainCommit(Struct, gc=False):
-    """An OffsetCommit request."""
+    """An OffsetCommit request: its shape, and the rows of each topic."""
 
     shape: CommitShape
-    topics: list[TopicRows]
+    rows: list[bytes]
+    # For each of them, once it is known that they exist.
+    topics: Sequence[CommitTopic] = ()
 
     @property
     def group_id(self) -> str:
@@ -180,10 +199,8 @@ class PlainCommit(Struct, gc=False):
         """The same request as the general decoder would have it."""
         shape = self.shape
         topics = [
-            OffsetCommitRequestTopic(
-                topic.name, topic.topic_id, [OffsetCommitRequestPartition(*row, None) for row in offsets_of(topic.rows)]
-            )
-            for topic in self.topics
+            OffsetCommitRequestTopic(name, topic_id, [OffsetCommitRequestPartition(*row, None) for row in offsets_of(rows)])
+            for (name, topic_id, _), rows in zip(shape.topics, self.rows, strict=True)
         ]
         return OffsetCommitRequest(
             shape.group_id, shape.generation_id_or_member_epoch, shape.member_id, shape.group_instance_id, topics=topics
@@ -212,27 +229,39 @@ def _accepted(version: int, topics: tuple[tuple[str, bytes, Partitions], ...]) -
 class _CommitReader:
     """What the decoder of one connection's requests remembers."""
 
-    __slots__ = ("_decode", "_last", "_version")
+    __slots__ = ("_decode", "_last", "_misses", "_skipped", "_version")
 
     def __init__(self, version: int) -> None:
         self._version = version
         self._decode: Decode = decoder(OffsetCommitRequest, version)
         self._last: CommitShape | None = None
+        # Shapes in a row that were not the last one, and how many requests are not looked at for that.
+        self._misses = 0
+        self._skipped = 0
 
     def read(self, buf: bytes, pos: int) -> tuple[Message | PlainCommit, int]:
         """The request that begins at ``pos``, and the position behind it. Raises what the general decoder raises."""
+        if self._skipped:
+            self._skipped -= 1
+            return self._decode(buf, pos)
         last = self._last
         if last is not None:
-            topics = last.read(buf, pos)
-            if topics is not None:
-                return PlainCommit(last, topics), len(buf)
+            rows = last.read(buf, pos)
+            if rows is not None:
+                self._misses = 0
+                return PlainCommit(last, rows), len(buf)
+            self._misses += 1
+            if self._misses == MISSES:
+                # One more, and again.
+                self._misses -= 1
+                self._skipped = SKIPPED
         shape = read_shape(buf, pos, self._version)
         if shape is None:
             return self._decode(buf, pos)
         self._last = shape
-        topics = shape.read(buf, pos)
-        assert topics is not None
-        return PlainCommit(shape, topics), len(buf)
+        rows = shape.read(buf, pos)
+        assert rows is not None
+        return PlainCommit(shape, rows), len(buf)
 
 
 class _NotPlain(Exception):

@@ -350,7 +350,6 @@ class BatchBuilder:
 
     __slots__ = (
         "_attributes",
-        "_base_offset",
         "_base_sequence",
         "_base_timestamp",
         "_leader_epoch",
@@ -358,6 +357,7 @@ class BatchBuilder:
         "_out",
         "_producer_epoch",
         "_producer_id",
+        "base_offset",
         "count",
         "next_offset",
     )
@@ -373,7 +373,7 @@ class BatchBuilder:
         producer_epoch: int = -1,
         base_sequence: int = -1,
     ) -> None:
-        self._base_offset = base_offset
+        self.base_offset = base_offset
         self._base_timestamp = self._max_timestamp = timestamp_ms
         self._leader_epoch = leader_epoch
         self._attributes = attributes
@@ -392,7 +392,7 @@ class BatchBuilder:
     @property
     def next_delta(self) -> int:
         """The next record's offset within the batch."""
-        return self.next_offset - self._base_offset
+        return self.next_offset - self.base_offset
 
     def append(self, key: bytes | None, value: bytes | None, headers: bytes = NO_HEADERS) -> int:
         """Add a record at the next offset and the batch's time; its offset. ``headers`` are what ``encode_headers`` made."""
@@ -404,7 +404,7 @@ class BatchBuilder:
                 sizes = VARINTS
                 # attributes 0, timestamp delta 0 …
                 body = b"\0\0%b%b%b%b%b%b" % (
-                    sizes[offset - self._base_offset],
+                    sizes[offset - self.base_offset],
                     sizes[len(key)],
                     key,
                     sizes[len(value)],
@@ -440,17 +440,17 @@ class BatchBuilder:
         if self.count == 0:
             raise EncodeError("a batch has at least one record")
         out = self._out
-        last_delta = self.next_offset - 1 - self._base_offset
+        last_delta = self.next_offset - 1 - self.base_offset
         producer = (self._producer_id, self._producer_epoch, self._base_sequence)
         times = (self._base_timestamp, self._max_timestamp)
         _BODY.pack_into(out, _CHECKED_FROM, self._attributes, last_delta, *times, *producer, self.count)
         with memoryview(out) as view:
             crc = crc32c(view[_CHECKED_FROM:])
-        _PREFIX.pack_into(out, 0, self._base_offset, len(out) - _LENGTH_END, self._leader_epoch, MAGIC, crc)
+        _PREFIX.pack_into(out, 0, self.base_offset, len(out) - _LENGTH_END, self._leader_epoch, MAGIC, crc)
         return bytes(out)
 
     def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: bytes) -> None:
-        parts = [b"\0", _short(timestamp - self._base_timestamp), _short(offset - self._base_offset)]
+        parts = [b"\0", _short(timestamp - self._base_timestamp), _short(offset - self.base_offset)]
         for data in (key, value):
             parts += (_NULL,) if data is None else (_short(len(data)), data)
         parts.append(headers)

@@ -40,7 +40,7 @@ def commit_offsets(
 
 
 def commit_rows(store: OffsetStore, request: PlainCommit, now_ms: int) -> CoordinatorResult[AcceptedCommit]:
-    """One record for each row. Topics have their names and ids."""
+    """One record for each row of a request whose topics are known."""
     shape = request.shape
     return CoordinatorResult(
         shape.accepted,

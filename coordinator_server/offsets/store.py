@@ -25,7 +25,7 @@ from protocol.messages.group_records import (
     OffsetCommitValue,
 )
 from protocol.messages.offset_commit import OffsetCommitRequestTopic
-from protocol.plain_commits import TopicRows
+from protocol.plain_commits import CommitTopic
 
 __all__ = ["NO_TIMESTAMP", "GroupOffsets", "OffsetAndMetadata", "OffsetStore", "TopicPartition"]
 
@@ -110,10 +110,12 @@ class OffsetStore:
         }
         self._of_group(group_id).single().put_all(committed)
 
-    def put_rows(self, record_offset: int, group_id: str, commits: TopicRows, timestamp_ms: int) -> None:
+    def put_rows(self, record_offset: int, group_id: str, topic: CommitTopic, rows: bytes, timestamp_ms: int) -> None:
         """The same for the rows of a request."""
-        key = sys.intern(commits.name), commits.partitions
-        self._of_group(group_id).put_rows(key, CommittedRows(record_offset, timestamp_ms, commits.topic_id, commits.rows))
+        offsets = self.by_group.get(group_id)
+        if offsets is None:
+            offsets = self._of_group(group_id)
+        offsets.put_rows(topic.key, CommittedRows(record_offset, timestamp_ms, topic.topic_id, rows))
 
     def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """The offset of a position from now on."""

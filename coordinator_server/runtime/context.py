@@ -107,7 +107,10 @@ class ShardContext(Generic[S]):
         the caller must then ``revert_open_batch``.
         """
         if replay is None and isinstance(records, RecordBlock):
-            batch = self._batch_with_room(records.max_bytes() + len(headers), wall_ms, max_batch_bytes)
+            size = records.max_bytes() + len(headers)
+            batch = self._batch
+            if batch is None or batch.size + size > max_batch_bytes:
+                batch = self._batch_with_room(size, wall_ms, max_batch_bytes)
             offset = batch.next_offset
             records.write(batch, headers)
             records.replay(offset)

@@ -175,9 +175,12 @@ def settle(events: list[DeferredEvent], error: ErrorCode | None) -> None:
     """Complete the events, or fail them with ``error``. A bug in one must not cost the others their answer."""
     for event in events:
         try:
-            if error is None:
-                event.complete()
-            else:
+            if error is not None:
                 event.fail(error)
+            elif event.on_append is None and event.reply is not None and event.response is not DEFERRED:
+                # As ``complete`` does it, without another call.
+                event.reply.complete(event.response)
+            else:
+                event.complete()
         except Exception:
             log.exception("deferred-event-failed", offset=event.offset)

@@ -20,6 +20,7 @@ import structlog
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, ShardId
+from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Origin, operation_headers
 from coordinator_server.machine.shard import (
@@ -195,8 +196,8 @@ class CoordinatorRuntime(Generic[S]):
         origin: Origin | None,
         producer: Producer | None = None,
     ) -> None:
-        response = result.response
-        if result.records:
+        response, records = result.response, result.records
+        if isinstance(records, RecordBlock) or records:
             event = DeferredEvent(0, reply, response, result.on_append)
             if self._append(name, shard, result, event, origin, producer):
                 event.offset = shard.next_offset

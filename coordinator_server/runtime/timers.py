@@ -130,7 +130,14 @@ class ShardTimers:
             self._expiring.pop(key, None)
         timer.operation = operation
         timer.retry_ms = retry_ms
-        self._queue.arm(timer, self._clock.now_ms(), delay_ms)
+        now_ms = self._clock.now_ms()
+        if 0 <= timer.due <= now_ms + delay_ms:
+            # As ``arm`` does it for one that moves later, which nearly all do.
+            timer.armed_at = now_ms
+            timer.delay_ms = delay_ms
+            timer.deadline = now_ms + delay_ms
+        else:
+            self._queue.arm(timer, now_ms, delay_ms)
 
     def cancel(self, key: Hashable, /) -> None:
         """Disarm; nothing happens when there is none."""

@@ -205,16 +205,20 @@ class Connection(asyncio.Protocol):
     def _run(self) -> None:
         """Dispatch the frames that are there, as far as the bounds allow."""
         self._is_in_pass = True
-        backlog = self._backlog
+        backlog, waiting, dispatch, most = self._backlog, self._waiting, self._dispatch, self._max_waiting
+        must_wait = True
         try:
-            while backlog and not self._must_wait():
-                self._dispatch(self, backlog.popleft())
+            # As ``_must_wait`` has it, without a call for each request.
+            while not (must_wait := self._is_stalled or self._is_ending or len(waiting) >= most) and backlog:
+                dispatch(self, backlog.popleft())
         except (ProtocolError, UnservedRequest) as bad:
             self._refuse(bad)
         finally:
             self._is_in_pass = False
-        self._flush()
-        self._balance()
+        if self._out:
+            self._flush()
+        if must_wait or self._is_paused:
+            self._balance()
 
     def _flush(self) -> None:
         if self._out and self._transport is not None:

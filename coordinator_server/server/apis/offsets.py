@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 
+from coordinator_server.catalog.topics import Topic
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
@@ -36,7 +37,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from protocol.plain_commits import PlainCommit
+from protocol.plain_commits import CommitShape, CommitTopic, PlainCommit
 
 _TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offset)
@@ -60,8 +61,10 @@ FETCH_ERRORS = {
 def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest | PlainCommit, reply: PendingReply) -> None:
     """Partitions that do not exist are refused here; the rest goes to the group's shard."""
     if isinstance(request, PlainCommit):
-        if _are_known(node, context, request):
-            node.groups.write(partition_for(request.shape.group_id, node.partitions), COMMIT_ROWS, context, request, reply)
+        prepared = _prepared(node, context, request.shape)
+        if prepared is not None:
+            request.topics = prepared.topics
+            node.groups.write(prepared.partition, COMMIT_ROWS, context, request, reply)
             return
         request = request.spelled_out()
     refused = _refuse_unknown(node, context, request)
@@ -94,15 +97,38 @@ def refuse_commit_offsets(
     return OffsetCommitResponse(topics=[_refused(topic, told) for topic in request.topics])
 
 
-def _are_known(node: Node, context: RequestContext, request: PlainCommit) -> bool:
-    """Whether every partition exists; then the topics have their names and ids."""
+class _Prepared:
+    """What plain commits of one shape come to while their topics are what they are."""
+
+    __slots__ = ("known", "partition", "topics")
+
+    def __init__(self, known: list[Topic], partition: int, topics: list[CommitTopic]) -> None:
+        self.known = known
+        self.partition = partition
+        self.topics = topics
+
+
+def _prepared(node: Node, context: RequestContext, shape: CommitShape) -> _Prepared | None:
+    """None when there is a partition that does not exist."""
+    prepared, catalog = shape.prepared, node.catalog
+    if isinstance(prepared, _Prepared):
+        for topic in prepared.known:
+            # By name, whatever the request says: a topic that was made again is another one.
+            if catalog.topic(topic.name) is not topic:
+                break
+        else:
+            return prepared
     by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
-    for asked in request.topics:
-        topic = node.catalog.topic_by_id(asked.topic_id) if by_id else node.catalog.topic(asked.name)
-        if topic is None or asked.partitions.least < 0 or asked.partitions.most >= topic.partitions:
-            return False
-        asked.name, asked.topic_id = topic.name, topic.topic_id
-    return True
+    known: list[Topic] = []
+    topics: list[CommitTopic] = []
+    for name, topic_id, partitions in shape.topics:
+        found = catalog.topic_by_id(topic_id) if by_id else catalog.topic(name)
+        if found is None or partitions.least < 0 or partitions.most >= found.partitions:
+            return None
+        known.append(found)
+        topics.append(CommitTopic(shape.group_id, found.name, found.topic_id, partitions))
+    shape.prepared = prepared = _Prepared(known, partition_for(shape.group_id, node.partitions), topics)
+    return prepared
 
 
 def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRequest) -> list[OffsetCommitResponseTopic]:

@@ -18,7 +18,7 @@ from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from protocol.plain_commits import CommitShape, PlainCommit, TopicRows, partitions_of
+from protocol.plain_commits import CommitShape, CommitTopic, PlainCommit, partitions_of
 
 NOW_MS = 1_700_000_000_000
 
@@ -44,7 +44,8 @@ Step = OffsetCommitRequest | tuple[str, str, int] | str
 
 def as_rows(request: OffsetCommitRequest) -> PlainCommit:
     """The request as its bytes have it."""
-    topics = []
+    shape = CommitShape(9, request.group_id, 1, "m", None)
+    plain = PlainCommit(shape, [], [])
     for topic in request.topics:
         rows = b"".join(
             [
@@ -52,8 +53,9 @@ def as_rows(request: OffsetCommitRequest) -> PlainCommit:
                 for each in topic.partitions
             ]
         )
-        topics.append(TopicRows(topic.name, topic.topic_id, partitions_of(rows), rows))
-    return PlainCommit(CommitShape(9, request.group_id, 1, "m", None), topics)
+        plain.rows.append(rows)
+        plain.topics = [*plain.topics, CommitTopic(request.group_id, topic.name, topic.topic_id, partitions_of(rows))]
+    return plain
 
 
 class Side:

@@ -16,7 +16,16 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from protocol.plain_commits import FIRST_VERSION, LAST_VERSION, MOST_ROWS, MOST_TOPICS, PlainCommit, accepting, commit_reader
+from protocol.plain_commits import (
+    FIRST_VERSION,
+    LAST_VERSION,
+    MOST_ROWS,
+    MOST_TOPICS,
+    SKIPPED,
+    PlainCommit,
+    accepting,
+    commit_reader,
+)
 
 HEADER = b"what came before"
 NAMES = st.text(max_size=6) | st.sampled_from(["n" * 126, "n" * 127, "é" * 100])
@@ -133,6 +142,23 @@ def test_the_answer_of_a_shape_is_the_one_that_accepts_every_partition(request: 
     encode(OffsetCommitResponse(topics=topics), general)
 
     assert ready == general
+
+
+def test_who_never_commits_the_same_partitions_again_is_read_the_general_way() -> None:
+    """But for a try from time to time, so that who comes to do so is noticed."""
+    version = 9
+    read = commit_reader(version)
+
+    def is_plain(partition: int) -> bool:
+        topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(partition, 5)])]
+        frame = encoded(OffsetCommitRequest("g", 1, "m", topics=topics), version)
+        return isinstance(read(frame, len(HEADER))[0], PlainCommit)
+
+    ever_new = [is_plain(partition) for partition in range(10 * SKIPPED)]
+    the_same = [is_plain(0) for _ in range(3 * SKIPPED)]
+
+    assert sum(ever_new) < 20
+    assert all(the_same[2 * SKIPPED :])
 
 
 @given(st.sampled_from([(1, MOST_ROWS), (1, MOST_ROWS + 1), (MOST_TOPICS, 1), (MOST_TOPICS + 1, 1)]), VERSIONS)
