@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test torture simulate differential storm check format generate golden kafkalog bench fuzz wheel lock clean
+.PHONY: help with-run with-spark with-dev run compact test torture simulate differential storm interop check format generate golden kafkalog bench fuzz wheel lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -40,6 +40,12 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
 	@PROTOCOL_FRAMES=all $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_protocol_cost.py
+
+# Clients in other languages are built into ~/.cache/coordinator-server at first use: Java (a JDK and Maven), Go, Node.js.
+CLIENTS ?= all
+
+interop: with-dev ## one set of scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama for some
+	@$(BIN)/python -m pytest tests/interop/test_contract.py --clients $(CLIENTS) $(ARGS)
 
 storm: with-dev ## 200 members join, leave, die and restart at random for five minutes; ARGS='--seconds 60 --seed 7' for another storm
 	@$(BIN)/python -m tests.storm $(ARGS)

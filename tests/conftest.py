@@ -21,6 +21,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="random sequences that Kafka is asked, too (default 50)",
     )
     group.addoption(
+        "--clients",
+        default="",
+        metavar="NAMES",
+        help="run the contract of tests/interop with these clients: all, or java,franz-go,…",
+    )
+    group.addoption(
         "--seed", type=int, default=None, metavar="N", help="seed of tests that draw at random; printed when they fail"
     )
 

@@ -1,13 +1,14 @@
-"""Three client libraries behind one shape: a consumer in a group, and an admin. One class per library, scenarios know none of them.
+"""Three Python clients behind one shape: a consumer in a group, and an admin. One class per library, scenarios know none of them.
 
-A consumer is driven from one thread: ``poll`` now and then, the rest between polls.
+A consumer is driven from one thread: ``poll`` now and then, the rest between polls. Clients in other languages are programs of their own
+that speak ``member.py``'s lines; ``programs.py`` builds them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -16,15 +17,41 @@ HEARTBEAT_INTERVAL_MS = 300
 POLL_MS = 100
 
 
+class MemberOptions(NamedTuple):
+    """How a member takes part. The names are those of the JSON that every program gets."""
+
+    instance_id: str | None = None
+    is_cooperative: bool = False
+    session_timeout_ms: int = SESSION_TIMEOUT_MS
+    heartbeat_interval_ms: int = HEARTBEAT_INTERVAL_MS
+
+
+class Ownership:
+    """What a member owned, one after the other: the libraries call back when partitions come and go."""
+
+    def __init__(self) -> None:
+        self._owned: set[int] = set()
+        self._changes: list[list[int]] = []
+
+    def change(self, partitions: Iterable[int], *, is_mine: bool) -> None:
+        self._owned = self._owned | set(partitions) if is_mine else self._owned - set(partitions)
+        self._changes.append(sorted(self._owned))
+
+    def take(self) -> list[list[int]]:
+        changes, self._changes = self._changes, []
+        return changes
+
+
 class GroupConsumer(Protocol):
     """A member of a group that reads one topic."""
 
-    def __init__(self, bootstrap: str, group: str, topic: str) -> None: ...
+    def __init__(self, bootstrap: str, group: str, topic: str, options: MemberOptions) -> None: ...
 
     def poll(self) -> None:
         """Do what the library wants done every now and then; returns after POLL_MS at most, unless it rebalances."""
 
-    def owned(self) -> list[int]: ...
+    def owned(self) -> list[list[int]]:
+        """What it owned since it was last asked, one after the other."""
 
     def commit(self, offsets: dict[int, int]) -> None:
         """Returns when they are acknowledged, raises when they are not."""
@@ -50,6 +77,12 @@ class Admin(Protocol):
 
     def committed(self, group: str, topic: str) -> dict[int, int]: ...
 
+    def alter(self, group: str, topic: str, offsets: dict[int, int]) -> None:
+        """Set positions of a group without members."""
+
+    def delete(self, group: str) -> None:
+        """Delete a group; raises when it is refused."""
+
     def close(self) -> None: ...
 
 
@@ -57,7 +90,7 @@ class Admin(Protocol):
 
 
 class ConfluentConsumer:
-    def __init__(self, bootstrap: str, group: str, topic: str) -> None:
+    def __init__(self, bootstrap: str, group: str, topic: str, options: MemberOptions) -> None:
         from confluent_kafka import Consumer
 
         self._topic = topic
@@ -65,21 +98,28 @@ class ConfluentConsumer:
             {
                 "bootstrap.servers": bootstrap,
                 "group.id": group,
-                "session.timeout.ms": SESSION_TIMEOUT_MS,
-                "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+                "session.timeout.ms": options.session_timeout_ms,
+                "heartbeat.interval.ms": options.heartbeat_interval_ms,
+                "partition.assignment.strategy": "cooperative-sticky" if options.is_cooperative else "range",
                 "enable.auto.commit": False,
                 "reconnect.backoff.ms": 20,
                 "reconnect.backoff.max.ms": 200,
                 "log_level": 0,
             }
+            | ({"group.instance.id": options.instance_id} if options.instance_id else {})
         )
-        self._consumer.subscribe([topic])
+        self._ownership = Ownership()
+        gone = self._told(is_mine=False)
+        self._consumer.subscribe([topic], on_assign=self._told(is_mine=True), on_revoke=gone, on_lost=gone)
+
+    def _told(self, *, is_mine: bool) -> Callable[[Any, list[Any]], None]:
+        return lambda _consumer, partitions: self._ownership.change((one.partition for one in partitions), is_mine=is_mine)
 
     def poll(self) -> None:
         self._consumer.poll(POLL_MS / 1000)
 
-    def owned(self) -> list[int]:
-        return sorted(partition.partition for partition in self._consumer.assignment())
+    def owned(self) -> list[list[int]]:
+        return self._ownership.take()
 
     def commit(self, offsets: dict[int, int]) -> None:
         from confluent_kafka import KafkaException, TopicPartition
@@ -131,6 +171,15 @@ class ConfluentAdmin:
         ].result()
         return {one.partition: one.offset for one in answer.topic_partitions if one.topic == topic}
 
+    def alter(self, group: str, topic: str, offsets: dict[int, int]) -> None:
+        from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+
+        wanted = [TopicPartition(topic, partition, offset) for partition, offset in offsets.items()]
+        self._admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, wanted)])[group].result(10)
+
+    def delete(self, group: str) -> None:
+        self._admin.delete_consumer_groups([group])[group].result(10)
+
     def close(self) -> None:
         """librdkafka's admin goes with its object."""
 
@@ -139,20 +188,33 @@ class ConfluentAdmin:
 
 
 class KafkaPythonConsumer:
-    def __init__(self, bootstrap: str, group: str, topic: str) -> None:
-        from kafka import KafkaConsumer
+    def __init__(self, bootstrap: str, group: str, topic: str, options: MemberOptions) -> None:
+        from kafka import ConsumerRebalanceListener, KafkaConsumer
+        from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+        from kafka.coordinator.assignors.range import RangePartitionAssignor
+
+        ownership = self._ownership = Ownership()
+
+        class Told(ConsumerRebalanceListener):  # type: ignore[misc]  # the library has no types
+            def on_partitions_assigned(self, assigned: Any) -> None:
+                ownership.change((one.partition for one in assigned), is_mine=True)
+
+            def on_partitions_revoked(self, revoked: Any) -> None:
+                ownership.change((one.partition for one in revoked), is_mine=False)
 
         self._topic = topic
         self._consumer = KafkaConsumer(
-            topic,
             bootstrap_servers=bootstrap,
             group_id=group,
-            session_timeout_ms=SESSION_TIMEOUT_MS,
-            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+            group_instance_id=options.instance_id,
+            session_timeout_ms=options.session_timeout_ms,
+            heartbeat_interval_ms=options.heartbeat_interval_ms,
+            partition_assignment_strategy=[CooperativeStickyAssignor if options.is_cooperative else RangePartitionAssignor],
             enable_auto_commit=False,
             reconnect_backoff_ms=20,
             reconnect_backoff_max_ms=200,
         )
+        self._consumer.subscribe([topic], listener=Told())
         # kafka-python 3.0.12 rejoins when it sees the topic only after its first join; if that rejoin's SyncGroup is answered between
         # two polls, it forgets to finish and is mute for ever. So let it see the topic first.
         self._consumer.partitions_for_topic(topic)
@@ -160,8 +222,8 @@ class KafkaPythonConsumer:
     def poll(self) -> None:
         self._consumer.poll(timeout_ms=POLL_MS)
 
-    def owned(self) -> list[int]:
-        return sorted(partition.partition for partition in self._consumer.assignment())
+    def owned(self) -> list[list[int]]:
+        return self._ownership.take()
 
     def commit(self, offsets: dict[int, int]) -> None:
         from kafka import TopicPartition
@@ -205,6 +267,17 @@ class KafkaPythonAdmin:
         answer = self._admin.list_group_offsets(group)[group]
         return {partition.partition: position.offset for partition, position in answer.items() if partition.topic == topic}
 
+    def alter(self, group: str, topic: str, offsets: dict[int, int]) -> None:
+        from kafka import TopicPartition
+        from kafka.structs import OffsetAndMetadata
+
+        wanted = {TopicPartition(topic, one): OffsetAndMetadata(offset, "", -1) for one, offset in offsets.items()}
+        self._admin.alter_group_offsets(group, wanted)
+
+    def delete(self, group: str) -> None:
+        if (told := self._admin.delete_groups([group])[group]) != "OK":
+            raise RuntimeError(told)
+
     def close(self) -> None:
         self._admin.close()
 
@@ -223,30 +296,40 @@ class _OwnLoop:
 
 
 class AiokafkaConsumer(_OwnLoop):
-    def __init__(self, bootstrap: str, group: str, topic: str) -> None:
+    def __init__(self, bootstrap: str, group: str, topic: str, options: MemberOptions) -> None:
         super().__init__()
         self._topic = topic
-        self._consumer = self._await(self._start(bootstrap, group))
+        self._consumer = self._await(self._start(bootstrap, group, options))
 
-    async def _start(self, bootstrap: str, group: str) -> Any:
-        from aiokafka import AIOKafkaConsumer
+    async def _start(self, bootstrap: str, group: str, options: MemberOptions) -> Any:
+        from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
+
+        ownership = self._ownership = Ownership()
+
+        class Told(ConsumerRebalanceListener):  # type: ignore[misc]  # the library has no types
+            def on_partitions_assigned(self, assigned: Any) -> None:
+                ownership.change((one.partition for one in assigned), is_mine=True)
+
+            def on_partitions_revoked(self, revoked: Any) -> None:
+                ownership.change((one.partition for one in revoked), is_mine=False)
 
         consumer = AIOKafkaConsumer(
-            self._topic,
             bootstrap_servers=bootstrap,
             group_id=group,
-            session_timeout_ms=SESSION_TIMEOUT_MS,
-            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+            group_instance_id=options.instance_id,
+            session_timeout_ms=options.session_timeout_ms,
+            heartbeat_interval_ms=options.heartbeat_interval_ms,
             enable_auto_commit=False,
         )
+        consumer.subscribe([self._topic], listener=Told())
         await consumer.start()
         return consumer
 
     def poll(self) -> None:
         self._await(self._consumer.getmany(timeout_ms=POLL_MS))
 
-    def owned(self) -> list[int]:
-        return sorted(partition.partition for partition in self._consumer.assignment())
+    def owned(self) -> list[list[int]]:
+        return self._ownership.take()
 
     def commit(self, offsets: dict[int, int]) -> None:
         from aiokafka import TopicPartition
@@ -303,6 +386,12 @@ class AiokafkaAdmin(_OwnLoop):
     def committed(self, group: str, topic: str) -> dict[int, int]:
         answer = self._await(self._admin.list_consumer_group_offsets(group))
         return {partition.partition: position.offset for partition, position in answer.items() if partition.topic == topic}
+
+    def alter(self, group: str, topic: str, offsets: dict[int, int]) -> None:
+        raise NotImplementedError("aiokafka's admin has no such call")
+
+    def delete(self, group: str) -> None:
+        raise NotImplementedError("aiokafka's admin has no such call")
 
     def close(self) -> None:
         self._await(self._admin.close())

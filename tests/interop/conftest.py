@@ -4,14 +4,48 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.interop.clients import CONSUMERS, ConfluentAdmin
+from tests.interop.contract_table import contract_table
 from tests.interop.crew import Crew
+from tests.interop.programs import FOREIGN
 from tests.support.server import Server
 
 PARTITIONS = 6
+CONTRACT = "test_contract.py"
+ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The contract is for the clients that are named, and for nobody where none is."""
+    return True if collection_path.name == CONTRACT and not config.getoption("--clients") else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A scenario of the contract runs with each named client that can take part in it."""
+    if "client" not in metafunc.fixturenames or Path(metafunc.module.__file__ or "").name != CONTRACT:
+        return
+    scenario = metafunc.definition.originalname.removeprefix("test_")
+    named = _named_clients(metafunc.config)
+    metafunc.parametrize("client", [client for client in named if (client, scenario) not in metafunc.module.LACKS])
+
+
+def _named_clients(config: pytest.Config) -> list[str]:
+    given: str = config.getoption("--clients")
+    named = list(ALL_CLIENTS) if given == "all" else given.split(",")
+    if strangers := set(named) - set(ALL_CLIENTS):
+        raise pytest.UsageError(f"--clients: {', '.join(sorted(strangers))} not known, there are {', '.join(ALL_CLIENTS)}")
+    return named
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The contract as a table: clients and scenarios, with the seconds that each took."""
+    if config.getoption("--clients"):
+        for line in contract_table(terminalreporter, _named_clients(config)):
+            terminalreporter.write_line(line)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,18 +76,24 @@ def fresh_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def crew_on(library: str, fresh_name: str) -> Iterator[Callable[[str], Crew]]:
-    """Makes the group of one test, on a topic of its own with six partitions; its members are gone after the test."""
+def crew_of(fresh_name: str) -> Iterator[Callable[[str, str], Crew]]:
+    """Makes the group of one test, of a client, on a topic of its own with six partitions; its members are gone after the test."""
     crews: list[Crew] = []
 
-    def make(bootstrap: str) -> Crew:
+    def make(client: str, bootstrap: str) -> Crew:
         ConfluentAdmin(bootstrap).create_topic(fresh_name, PARTITIONS)
-        crews.append(Crew(library, bootstrap, fresh_name, fresh_name, PARTITIONS))
+        crews.append(Crew(client, bootstrap, fresh_name, fresh_name, PARTITIONS))
         return crews[-1]
 
     yield make
     for crew in crews:
         crew.__exit__()
+
+
+@pytest.fixture
+def crew_on(library: str, crew_of: Callable[[str, str], Crew]) -> Callable[[str], Crew]:
+    """The same with the library that the test is run for."""
+    return lambda bootstrap: crew_of(library, bootstrap)
 
 
 @pytest.fixture

@@ -1,27 +1,27 @@
-"""The members of one group as processes, seen from the test."""
+"""The members of one group, and an admin, as processes, seen from the test."""
 
 from __future__ import annotations
 
 import json
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Iterable
 from typing import Any, Self
 
+from tests.interop.clients import MemberOptions
+from tests.interop.programs import command_of
 from tests.support.eventually import eventually
 from tests.support.server import ROOT
 
 
-class MemberProcess:
-    """One consumer, of one library, in a process of its own."""
+class ClientProcess:
+    """One client, of one library, in a process of its own; it speaks the lines of ``member.py``."""
 
-    def __init__(self, library: str, bootstrap: str, group: str, topic: str) -> None:
-        self.owned: list[int] = []
+    def __init__(self, client: str, *words: str) -> None:
         self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.interop.member", library, bootstrap, group, topic],
+            [*command_of(client), *words],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -33,18 +33,30 @@ class MemberProcess:
         for thread in self._threads:
             thread.start()
 
-    def commit(self, offsets: dict[int, int], within_s: float = 30) -> None:
-        """Until it is acknowledged: an error is tried again, as an application would."""
-        self._until_answered("commit", offsets, within_s)
+    def call(self, name: str, argument: object, within_s: float = 60) -> Any:
+        """The result; raises Refused."""
+        answer = self._ask(name, argument, within_s)
+        if "error" in answer:
+            raise Refused(answer["error"])
+        return answer["result"]
 
-    def committed(self, partitions: Iterable[int]) -> dict[int, int | None]:
-        return {int(one): offset for one, offset in self._until_answered("committed", list(partitions), 30).items()}
+    def call_until_done(self, name: str, argument: object, within_s: float = 60) -> Any:
+        """The result; an error is tried again, as an application would."""
+        last: dict[str, Any] = {}
 
-    def leave(self) -> None:
-        """Close the consumer, and wait until it is gone."""
+        def answered() -> bool:
+            nonlocal last
+            last = self._ask(name, argument, within_s)
+            return "result" in last
+
+        eventually(answered, within_s, lambda: last)
+        return last["result"]
+
+    def end(self) -> None:
+        """End of stdin: a member leaves its group, unless it is a static one; wait until it is gone."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        assert self._process.wait(30) == 0, self.errors()
+        assert self._process.wait(60) == 0, self.errors()
 
     def die(self) -> None:
         """SIGKILL: the sockets close, nobody leaves the group."""
@@ -65,29 +77,24 @@ class MemberProcess:
             if pipe is not None:
                 pipe.close()
 
-    def _until_answered(self, call: str, argument: object, within_s: float) -> Any:
-        last: dict[str, Any] = {}
+    def on_owned(self, owned: list[int]) -> None:
+        """A member says what it owns."""
 
-        def answered() -> bool:
-            nonlocal last
-            last = self._ask({"call": call, "argument": argument}, within_s)
-            return "result" in last
-
-        eventually(answered, within_s, lambda: last)
-        return last["result"]
-
-    def _ask(self, command: dict[str, Any], within_s: float) -> dict[str, Any]:
+    def _ask(self, name: str, argument: object, within_s: float) -> dict[str, Any]:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(command) + "\n")
+        self._process.stdin.write(json.dumps({"call": name, "argument": argument}) + "\n")
         self._process.stdin.flush()
-        return self._answers.get(timeout=within_s)
+        try:
+            return self._answers.get(timeout=within_s)
+        except queue.Empty:
+            raise AssertionError(f"{name} is not answered within {within_s} s; {self.errors()}") from None
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             said = json.loads(line)
             if "owned" in said:
-                self.owned = said["owned"]
+                self.on_owned(said["owned"])
             else:
                 self._answers.put(said)
 
@@ -97,13 +104,37 @@ class MemberProcess:
             self._errors.append(line)
 
 
+class Refused(Exception):
+    """The client's call raised; the message is the client's."""
+
+
+class MemberProcess(ClientProcess):
+    """A consumer. ``history`` is everything it said it owned, ``owned`` the last of it."""
+
+    def __init__(self, client: str, bootstrap: str, group: str, topic: str, options: MemberOptions) -> None:
+        self.history: list[list[int]] = []
+        self.owned: list[int] = []
+        super().__init__(client, "member", bootstrap, group, topic, json.dumps(options._asdict()))
+
+    def on_owned(self, owned: list[int]) -> None:
+        self.history.append(owned)
+        self.owned = owned
+
+    def commit(self, offsets: dict[int, int], within_s: float = 60) -> None:
+        """Until it is acknowledged."""
+        self.call_until_done("commit", offsets, within_s)
+
+    def committed(self, partitions: Iterable[int]) -> dict[int, int | None]:
+        return {int(one): offset for one, offset in self.call_until_done("committed", list(partitions)).items()}
+
+
 class Crew:
     """The members of a group. A context manager: leaving it kills those that are left."""
 
-    def __init__(self, library: str, bootstrap: str, group: str, topic: str, partitions: int) -> None:
+    def __init__(self, client: str, bootstrap: str, group: str, topic: str, partitions: int) -> None:
         self.group, self.topic, self.partitions = group, topic, partitions
         self.members: list[MemberProcess] = []
-        self._arguments = (library, bootstrap, group, topic)
+        self._arguments = (client, bootstrap, group, topic)
         self._started: list[MemberProcess] = []
 
     def __enter__(self) -> Self:
@@ -113,21 +144,21 @@ class Crew:
         for member in self._started:
             member.clean_up()
 
-    def join(self, count: int) -> Self:
-        members = [MemberProcess(*self._arguments) for _ in range(count)]
+    def join(self, count: int, options: MemberOptions | None = None) -> Self:
+        members = [MemberProcess(*self._arguments, options or MemberOptions()) for _ in range(count)]
         self.members += members
         self._started += members
         return self
 
     def leave(self, member: MemberProcess) -> None:
         self.members.remove(member)
-        member.leave()
+        member.end()
 
     def die(self, member: MemberProcess) -> None:
         self.members.remove(member)
         member.die()
 
-    def settle(self, within_s: float = 30) -> dict[int, MemberProcess]:
+    def settle(self, within_s: float = 60) -> dict[int, MemberProcess]:
         """Wait until every member has something and every partition exactly one owner; the owners by partition."""
         eventually(self._is_settled, within_s, self._describe)
         return {partition: member for member in self.members for partition in member.owned}

@@ -1,0 +1,28 @@
+"""The contract's outcome as a table of scenarios and clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from tests.interop.test_contract import LACKS
+
+FILE = "test_contract.py"
+
+
+def contract_table(reporter: pytest.TerminalReporter, clients: Sequence[str]) -> Iterator[str]:
+    """Lines: seconds where a scenario went well, FAILED where it did not, and where a client cannot, why."""
+    cells: dict[tuple[str, str], str] = {}
+    for outcome in ("passed", "failed", "error", "skipped"):
+        for report in reporter.stats.get(outcome, []):
+            path, _, name = report.nodeid.partition("::")
+            if path.endswith(FILE):
+                scenario, _, client = name.removeprefix("test_").removesuffix("]").partition("[")
+                cells[client, scenario] = f"{report.duration:.1f} s" if outcome == "passed" else outcome.upper()
+    cells |= {cell: why for cell, why in LACKS.items() if cell[0] in clients}
+    scenarios = dict.fromkeys(scenario for _, scenario in cells)
+    rows = [["", *clients], *([scenario, *(cells.get((client, scenario), "") for client in clients)] for scenario in scenarios)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

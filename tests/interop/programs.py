@@ -1,0 +1,89 @@
+"""The clients in other languages: each a program of some hundred lines that is built from pinned versions at first use, into a cache.
+
+Without its tools a client's tests are skipped with one line; under CI nothing is optional, and the line is a failure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.kafka_jars import do_without, kafka_jars
+
+HERE = Path(__file__).parent
+CACHE = Path.home() / ".cache" / "coordinator-server"
+BUILD_TIMEOUT_S = 600
+# A member lives for seconds: the first tier of the compiler is all it needs, and several share two cores.
+JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx128m", "-Dlog4j2.level=ERROR")
+
+
+def command_of(client: str) -> list[str]:
+    """The words that start a client; what it is to be comes behind them."""
+    build = _BUILDS.get(client)
+    return [sys.executable, "-m", "tests.interop.member", client] if build is None else build()
+
+
+def _java() -> list[str]:
+    jars = kafka_jars()
+    if shutil.which("javac") is None:
+        do_without("no javac on the PATH: the Java client has to be compiled, by a JDK 17 or newer")
+    source = HERE / "java" / "Member.java"
+    classes = _built("java", [source], lambda to: [["javac", "-nowarn", "-d", str(to), "-cp", f"{jars}/*", str(source)]])
+    return ["java", *JVM, "-cp", f"{classes}{os.pathsep}{jars}/*", "Member"]
+
+
+def _go(program: str) -> Callable[[], list[str]]:
+    def build() -> list[str]:
+        if shutil.which("go") is None:
+            do_without(f"no go on the PATH: {program} needs Go 1.21 or newer (it brings the toolchain that go.mod asks for)")
+        home = HERE / "go"
+        sources = [*home.glob("go.*"), *home.glob("*/*.go")]
+        binaries = _built("go", sources, lambda to: [["go", "build", "-C", str(home), "-o", f"{to}{os.sep}", "./..."]])
+        return [str(binaries / program)]
+
+    return build
+
+
+def _node() -> list[str]:
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        do_without("no node and npm on the PATH: kafkajs needs Node.js 18 or newer")
+    home = HERE / "js"
+    sources = [home / "package.json", home / "package-lock.json", home / "member.js"]
+
+    def steps(to: Path) -> list[list[str]]:
+        for source in sources:
+            shutil.copy(source, to)
+        return [["npm", "ci", "--prefix", str(to), "--no-audit", "--no-fund", "--ignore-scripts"]]
+
+    return ["node", str(_built("js", sources, steps) / "member.js")]
+
+
+_BUILDS: dict[str, Callable[[], list[str]]] = {
+    "java": _java,
+    "franz-go": _go("franz"),
+    "sarama": _go("sarama"),
+    "kafkajs": _node,
+}
+FOREIGN = tuple(_BUILDS)
+
+
+def _built(name: str, sources: list[Path], steps: Callable[[Path], list[list[str]]]) -> Path:
+    """The directory of what these sources build, made if it is not there: a directory is there when it is whole."""
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sorted(sources))).hexdigest()[:12]
+    target = CACHE / f"interop-{name}-{digest}"
+    if target.is_dir():
+        return target
+    part = target.with_suffix(f".part-{os.getpid()}")
+    part.mkdir(parents=True)
+    for step in steps(part):
+        done = subprocess.run(step, capture_output=True, text=True, timeout=BUILD_TIMEOUT_S, check=False)
+        if done.returncode != 0:
+            shutil.rmtree(part)
+            raise AssertionError(f"{' '.join(step[:2])} failed:\n{done.stdout}{done.stderr}"[-4000:])
+    part.rename(target)
+    return target

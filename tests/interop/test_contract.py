@@ -1,0 +1,157 @@
+"""What every client has to find here, whatever it is written in: one set of scenarios, run with `--clients` by `make interop`.
+
+A scenario that a client cannot take part in is not run with it, and LACKS says why; the table at the end shows all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.interop.clients import MemberOptions
+from tests.interop.crew import ClientProcess, Crew, Refused
+from tests.support.eventually import eventually
+from tests.support.server import Server
+
+# Outlasts any restart of a member's process.
+LONG_SESSION_MS = 60_000
+
+LACKS = {
+    ("sarama", "cooperative_sticky"): "no cooperative rebalancing",
+    ("kafkajs", "cooperative_sticky"): "no cooperative rebalancing",
+    ("aiokafka", "cooperative_sticky"): "no cooperative rebalancing",
+    ("kafkajs", "static_restart"): "no static membership",
+    ("aiokafka", "admin_alters_and_deletes"): "its admin has no such calls",
+}
+
+
+@pytest.fixture
+def group(client: str, shared_bootstrap: str, crew_of: Callable[[str, str], Crew]) -> Crew:
+    """A group without members, on a topic of six partitions."""
+    return crew_of(client, shared_bootstrap)
+
+
+@pytest.fixture
+def admin(client: str, shared_bootstrap: str) -> Iterator[ClientProcess]:
+    admin = ClientProcess(client, "admin", shared_bootstrap)
+    yield admin
+    admin.clean_up()
+
+
+def test_join(group: Crew) -> None:
+    """Three members share six partitions, each has one owner."""
+    owners = group.join(3).settle()
+
+    assert [len(member.owned) for member in group.members] == [2, 2, 2]
+    assert sorted(owners) == [0, 1, 2, 3, 4, 5]
+
+
+def test_rebalance(group: Crew) -> None:
+    """A newcomer gets its share, all others having let go of theirs; what a leaver had goes to the others without waiting for its session."""
+    group.join(2, MemberOptions(session_timeout_ms=LONG_SESSION_MS)).settle()
+    group.join(1, MemberOptions(session_timeout_ms=LONG_SESSION_MS)).settle()
+    assert [len(member.owned) for member in group.members] == [2, 2, 2]
+    assert all([] in member.history for member in group.members[:2])
+
+    group.leave(group.members[0])
+
+    group.settle(LONG_SESSION_MS / 2000)
+    assert [len(member.owned) for member in group.members] == [3, 3]
+
+
+def test_cooperative_sticky(group: Crew) -> None:
+    """A newcomer gets its share, and nobody ever lets go of what it keeps (KIP-429)."""
+    cooperative = MemberOptions(is_cooperative=True)
+    group.join(2, cooperative).settle()
+    before = [len(member.history) for member in group.members]
+
+    group.join(1, cooperative).settle()
+
+    eventually(lambda: [len(member.owned) for member in group.members] == [2, 2, 2])
+    for member, told in zip(group.members, before, strict=False):
+        assert all(set(member.owned) <= set(owned) for owned in member.history[told:]), member.history
+
+
+def test_static_restart(group: Crew) -> None:
+    """A static member that is killed and started again has what it had, and nobody else notices (KIP-345)."""
+    named = [MemberOptions(f"instance-{number}", session_timeout_ms=LONG_SESSION_MS) for number in range(2)]
+    for options in named:
+        group.join(1, options)
+    group.settle()
+    other, killed = group.members
+    told = len(other.history)
+
+    group.die(killed)
+    group.join(1, named[1]).settle()
+
+    assert group.members[1].owned == killed.owned
+    assert other.history[told:] == []
+
+
+def test_takeover(group: Crew) -> None:
+    """What the dead had goes to the others when its session is over."""
+    group.join(3).settle()
+
+    group.die(group.members[1])
+
+    assert sorted(group.settle()) == [0, 1, 2, 3, 4, 5]
+
+
+def test_commit_and_read_back(group: Crew) -> None:
+    """What an owner commits is read by every member, and by the next ones when all are gone; what nobody committed is none."""
+    owners = group.join(2).settle()
+    for partition in range(5):
+        owners[partition].commit({partition: 100 + partition})
+    positions = {0: 100, 1: 101, 2: 102, 3: 103, 4: 104, 5: None}
+
+    assert [member.committed(range(6)) for member in group.members] == [positions] * 2
+    for member in list(group.members):
+        group.leave(member)
+    group.join(1).settle()
+    assert group.members[0].committed(range(6)) == positions
+
+
+def test_server_killed(client: str, tmp_path_factory: pytest.TempPathFactory, crew_of: Callable[[str, str], Crew]) -> None:
+    """After kill -9 of the server and another start the members find their way back, and every acknowledged position is there."""
+    with Server(tmp_path_factory.mktemp("killed")) as server:
+        group = crew_of(client, server.bootstrap)
+        for partition, owner in group.join(2).settle().items():
+            owner.commit({partition: 1000 + partition})
+
+        server.kill()
+        server.start()
+
+        assert group.members[0].committed(range(6)) == {partition: 1000 + partition for partition in range(6)}
+        for partition, owner in group.settle().items():
+            owner.commit({partition: 2000 + partition})
+        assert group.members[1].committed(range(6)) == {partition: 2000 + partition for partition in range(6)}
+
+
+def test_admin_lists_and_describes(group: Crew, admin: ClientProcess) -> None:
+    """Topics are made once and shown; a live group is listed, described as stable with its members, and its positions are read."""
+    admin.call("create_topic", [f"{group.topic}-more", 4])
+    with pytest.raises(Refused, match=r"(?i)already.?exists"):
+        admin.call("create_topic", [f"{group.topic}-more", 4])
+    group.join(1).settle()[3].commit({3: 33})
+
+    eventually(lambda: admin.call("partitions_of", f"{group.topic}-more") == 4)
+    assert group.group in admin.call("groups", None)
+    assert admin.call("describe", group.group) == ["Stable", 1]
+    assert admin.call("committed", [group.group, group.topic]) == {"3": 33}
+
+
+def test_admin_alters_and_deletes(group: Crew, admin: ClientProcess) -> None:
+    """Positions are set while nobody is there, and a group with members is not deleted; an empty one is, with its positions."""
+    owner = group.join(1).settle()[0]
+    owner.commit({0: 10})
+    with pytest.raises(Refused, match=r"(?i)non.?empty|not empty|68"):
+        admin.call("delete", group.group)
+    group.leave(owner)
+
+    admin.call("alter", [group.group, group.topic, {0: 5, 1: 6}])
+    assert admin.call("committed", [group.group, group.topic]) == {"0": 5, "1": 6}
+
+    admin.call("delete", group.group)
+    assert group.group not in admin.call("groups", None)
+    assert admin.call("committed", [group.group, group.topic]) == {}
