@@ -11,11 +11,13 @@ from typing import Any, Final, NamedTuple
 from tests.differential.known import KNOWN, Step, Unlike
 from tests.differential.side import Server, Side
 from tests.differential.wire import Sent
-from tests.scenarios.player import words_of
+from tests.scenarios.player import Words, words_of
 
 # How long an answer that the other server has given may still be on its way before it counts as parked.
 GRACE_S: Final = 10.0
 LEADER_CHOSEN: Final = "leader"
+# At the end of a line whose effect does not last.
+SOON: Final = " ..."
 
 
 class Difference(AssertionError):
@@ -49,6 +51,8 @@ class Lockstep:
         self._played: list[str] = []
         self._compared: set[int] = set()
         self._leaders: dict[str, str] = {}
+        # All that the script has been about so far.
+        self._groups: list[str] = []
 
     def close(self) -> None:
         for side in (self.ours, self.kafka):
@@ -70,14 +74,15 @@ class Lockstep:
         return Outcome(len(self._played), self._seen)
 
     def _play(self, line: str) -> None:
-        first, plain, words = words_of(line)
+        is_compared = not line.endswith(SOON)
+        first, plain, words = words_of(line.removesuffix(SOON))
         try:
             if first == "until":
-                self._await(plain)
-                self._compare(line, self.ours.groups)
+                self._await(plain, words)
+                self._compare(line, self._groups)
             elif first == "pause":
                 time.sleep(int(plain[0]) / 1000)
-                self._compare(line, self.ours.groups)
+                self._compare(line, self._groups)
             elif plain and plain[0] == "enter":
                 before = self.ours.clients[first].member_id if first in self.ours.clients else ""
                 self._play(line.replace(" enter ", " join ", 1))
@@ -86,13 +91,18 @@ class Lockstep:
             else:
                 for side in (self.ours, self.kafka):
                     side.ask(first, plain, words)
-                self._compare(line, _groups_of(first, plain))
+                groups = _groups_of(first, plain)
+                self._groups += [name for name in groups if name not in self._groups]
+                self._compare(line, groups if is_compared else [])
         except TimeoutError as late:
             raise self._difference(str(late)) from None
 
-    def _await(self, plain: list[str]) -> None:
+    def _await(self, plain: list[str], words: Words) -> None:
         for side in (self.ours, self.kafka):
-            if len(plain) > 1:
+            if words:
+                [(position, offset)] = words.items()
+                side.await_offset(plain[0], position, int(offset))
+            elif len(plain) > 1:
                 side.await_state(*plain)
             else:
                 side.await_client(plain[0])

@@ -28,6 +28,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
 )
 from tests.differential.names import Names
 from tests.differential.wire import PATIENCE_S, Connection, Sent
@@ -185,11 +186,6 @@ class Side(Player):
     # --- what came of it
 
     @property
-    def groups(self) -> list[str]:
-        """All that the script has been about so far."""
-        return [group_id.removeprefix(self._prefix) for group_id in self.states]
-
-    @property
     def parked(self) -> list[Sent]:
         return [sent for sent in self.sent if sent.answer is None and not sent.is_lost]
 
@@ -218,6 +214,17 @@ class Side(Player):
         while self._describe([group_id]) and self.states[group_id] != state:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{name} is {self.states[group_id]}, not {state}")
+            time.sleep(0.02)
+
+    def await_offset(self, name: str, position: str, offset: int) -> None:
+        """Until the group has that offset there."""
+        topic, partition = position.split(":")
+        asked = OffsetFetchRequestTopics(topic, partition_indexes=[int(partition)])
+        request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(self._group(name), topics=[asked])])
+        deadline = time.monotonic() + PATIENCE_S
+        while (found := self._control.ask(request, 9)["groups"][0]["topics"][0]["partitions"][0]["committedOffset"]) != offset:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{name} has {found} for {position}, not {offset}")
             time.sleep(0.02)
 
     def await_client(self, name: str) -> None:
