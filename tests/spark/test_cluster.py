@@ -1,6 +1,7 @@
 """The jobs on a real standalone cluster: a master and two workers from the pip package of PySpark, one session for all tests here.
 
-The session ships the package: its workers' interpreter has only what the package depends on.
+The session ships the package: its workers' interpreter has only what the package depends on. And it finds an archive of Spark's classes
+in the cache that is damaged, which is no matter.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from typing import Any
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.pipeline.class_archive import ClassArchive
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.java import system_java
 from tests.support.eventually import eventually
 from tests.support.segments import coordinator_log, write_meta, write_segments
 from tests.support.server import ROOT
@@ -40,7 +43,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
 @pytest.fixture(scope="module")
 def driver(cluster: SparkCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkDriver]:
     python = bare_python(tmp_path_factory.mktemp("bare") / "python")
-    env = without_python(os.environ) | {"PYSPARK_PYTHON": str(python)}
+    env = without_python(os.environ) | {"PYSPARK_PYTHON": str(python), "XDG_CACHE_HOME": str(spoiled_cache(python.parent))}
     with SparkDriver(cluster.url, {}, ship=True, env=env) as driver:
         assert driver.cores == 2
         yield driver
@@ -125,6 +128,17 @@ def bare_python(path: Path) -> Path:
     said = subprocess.run(look, cwd="/", env=without_python(os.environ), capture_output=True, text=True, check=False)
     assert "ModuleNotFoundError" in said.stderr
     return path
+
+
+def spoiled_cache(directory: Path) -> Path:
+    """A cache directory with an archive of classes that is none."""
+    archive = ClassArchive(directory / "coordinator-server", system_java(), SPARK_HOME / "jars")
+    name, _, part = archive.option(make=True).partition("=")
+    Path(part).write_bytes(os.urandom(100_000))
+    archive.settle(is_whole=True)
+    assert name.startswith("-XX:")
+    assert "SharedArchiveFile" in archive.option()
+    return directory
 
 
 def without_python(env: Mapping[str, str]) -> dict[str, str]:
