@@ -76,6 +76,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     log_cleaner_min_bytes: Count = 32 << 20
     log_cleaner_backoff_ms: Annotated[int, Meta(ge=1)] = 15_000
     log_cleaner_timeout_ms: Annotated[int, Meta(ge=1)] = 3_600_000
+    # Ours: how much memory the process may take that does it. A shard that would take more is left as it is.
+    log_cleaner_max_memory_bytes: Annotated[int, Meta(ge=64 << 20)] = 1 << 30
     # How old a tombstone has to be to be left out.
     log_cleaner_delete_retention_ms: Annotated[int, Meta(ge=0)] = 24 * 3_600_000
     # Ours: size of each of the two journal files.

@@ -1,14 +1,17 @@
 """The cleaner's child: compacts the shards that it is told to, with the plain engine, and says what came of it.
 
 An order comes as JSON on stdin, the result goes as JSON to stdout. It asks nobody to seal, and opens no log: the server has sealed what is to be read. When
-the server ends, it ends.
+the server ends, it ends. A shard that takes more memory than it may have is left as it is, and the others are done.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +20,10 @@ import msgspec
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.log.errors import LogError
-from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans
+from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.errors import PipelineError
+from coordinator_server.pipeline.plan import ShardPlan
 from coordinator_server.server.cleaner import Clean, Cleaned
 
 _NICE: Final = 19
@@ -35,6 +40,8 @@ def main() -> int:
         # It ended before it could take us with it.
         return 1
     os.nice(_NICE)
+    # What it has written to or may: the code that it maps does not count.
+    resource.setrlimit(resource.RLIMIT_DATA, (order.max_memory_bytes, order.max_memory_bytes))
     with contextlib.suppress(OSError):
         _OOM_FILE.write_text(_OOM_SCORE)
     try:
@@ -49,7 +56,7 @@ def clean(order: Clean) -> Cleaned:
     data_dir = Path(order.data_dir)
     with compaction_lock(data_dir):
         todo = [plan for plan in plans(data_dir, order.sealed) if plan.shard in order.sealed]
-        result = compact(todo, order.cutoff_ms, run_python, Progress())
+        result = compact(todo, order.cutoff_ms, partial(_run, order.max_memory_bytes), Progress())
     layers = result.layers
     return Cleaned(
         shards=[layer.shard for layer in layers],
@@ -59,6 +66,19 @@ def clean(order: Clean) -> Cleaned:
         bytes=sum(layer.bytes_out for layer in layers),
         left_alone=[*result.left_alone, *(f"{layer.shard}: {layer.no_checkpoint}" for layer in layers if layer.no_checkpoint)],
     )
+
+
+def _run(max_memory_bytes: int, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
+    """The plain engine, one shard after the other, each with all the memory there is."""
+    return [_compacted(plan, cutoff_ms, max_memory_bytes) for plan in todo]
+
+
+def _compacted(plan: ShardPlan, cutoff_ms: int | None, max_memory_bytes: int) -> ShardResult:
+    with contextlib.suppress(MemoryError):
+        return compact_shard(plan, cutoff_ms, PythonEngine())
+    advice = "raise it, or run `coordinator-server compact` by hand, which has no such limit"
+    why = f"{plan.shard} takes more memory than log.cleaner.max.memory.bytes={max_memory_bytes}: {advice}"
+    return ShardResult(plan.directory, plan.to_offset, left_alone=why)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The log's cleaner: compacts shards by itself, in a child process, when enough has been written since their newest layer.
 
-One child at a time, and one cleaner per server, whatever number of loops it has. The child (cli/clean.py) is nice to everybody else, ends with the server,
-and publishes its layers by renames: whenever it ends, the log is whole, and what it had not done is done by the next one. The names of
+One child at a time, and one cleaner per server, whatever number of loops it has. The child (cli/clean.py) is nice to everybody else, has a limit to its memory, ends with the
+server, and publishes its layers by renames: whenever it ends, the log is whole, and what it had not done is done by the next one. The names of
 the properties are those of Kafka's log cleaner.
 """
 
@@ -37,12 +37,13 @@ Seal = Callable[[], Awaitable[Mapping[str, int]]]
 
 
 class Clean(Struct, frozen=True):
-    """What the child is to do: compact the shards that are sealed up to these offsets. ``server`` is the process that it ends with."""
+    """What the child is to do: compact the shards that are sealed up to these offsets, within so much memory. ``server`` is the process that it ends with."""
 
     data_dir: str
     sealed: dict[str, int]
     cutoff_ms: int
     server: int
+    max_memory_bytes: int
 
 
 class Cleaned(Struct, frozen=True):
@@ -113,6 +114,7 @@ class Cleaner:
             sealed={shard: offset for shard, offset in sealed.items() if shard in due},
             cutoff_ms=int(time.time() * 1000) - self._config.log_cleaner_delete_retention_ms,
             server=os.getpid(),
+            max_memory_bytes=self._config.log_cleaner_max_memory_bytes,
         )
         end = await asyncio.to_thread(self._run_child, order)
         cleaned = self._tell(end)

@@ -18,7 +18,8 @@ from coordinator_server.config import Config
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.server.cleaner import COMMAND, Clean, Cleaner
-from tests.support.segments import coordinator_log, write_meta, write_segments
+from protocol.record_batch import Record
+from tests.support.segments import START_MS, Batch, coordinator_log, write_meta, write_segments
 
 EAGER: dict[str, Any] = {"log_cleaner_backoff_ms": 5, "log_cleaner_min_bytes": 1}
 DIES = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
@@ -110,7 +111,7 @@ def test_there_is_a_time_to_let_it_be(data_dir: Path, lines: list[Any], quiet: d
 def test_a_shard_that_is_mostly_clean_is_let_be(data_dir: Path) -> None:
     """What is behind its layer has to be worth the work."""
     sealing = filled(data_dir, 3, 8)
-    clean(Clean(str(data_dir), {"__consumer_offsets-3": 2**62}, 0, 0))
+    clean(Clean(str(data_dir), {"__consumer_offsets-3": 2**62}, 0, 0, 1 << 30))
     layer = newest_valid_layer(data_dir / "__consumer_offsets-3")
     assert layer is not None
     write_segments(
@@ -149,6 +150,22 @@ def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: list[Any]) 
     asyncio.run(run(Cleaner(Config(**EAGER, log_cleaner_timeout_ms=50), data_dir, filled(data_dir, 3), SLEEPS), lines, 1))
 
     assert "log.cleaner.timeout.ms" in lines[0]["why"]
+
+
+def test_a_shard_that_takes_too_much_memory_is_left_as_it_is(data_dir: Path, lines: list[Any]) -> None:
+    """The others are done, and a line says what can be done about it."""
+    large = (Record(n, START_MS, b"\0\x63%d" % n, b"x" * 900_000) for n in range(100))
+    end = write_segments(data_dir / "__consumer_offsets-3", (Batch((record,)) for record in large))
+    sealing = filled(data_dir, 8)
+    sealing.sealed["__consumer_offsets-3"] = end
+    before = sorted((data_dir / "__consumer_offsets-3").iterdir())
+
+    asyncio.run(run(Cleaner(Config(**EAGER, log_cleaner_max_memory_bytes=64 << 20), data_dir, sealing), lines, 2))
+
+    assert [line["event"] for line in lines] == ["log-cleaned", "shard-not-cleaned"]
+    assert lines[0]["shards"] == 1
+    assert "__consumer_offsets-3 takes more memory than log.cleaner.max.memory.bytes=67108864: raise it" in lines[1]["why"]
+    assert sorted((data_dir / "__consumer_offsets-3").iterdir()) == before
 
 
 def test_stopping_ends_the_child(data_dir: Path, lines: list[Any]) -> None:
