@@ -5,7 +5,6 @@ Only batches that mention the group are read closely. The log is what segments a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +16,11 @@ from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.provenance import attributed
 from coordinator_server.pipeline.changes import Change, change_of
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.plan import GROUPS_TOPIC, full_batches, full_sources, offset_at
-from coordinator_server.pipeline.replay import Group, groups_of, replay_batches
+from coordinator_server.pipeline.plan import GROUPS_TOPIC, batches_before, first_after, full_sources
+from coordinator_server.pipeline.replay import Group, empty_shard, groups_of
+from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.partitioner import partition_for
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey
 from protocol.record_batch import BatchHeader, iter_records
@@ -66,8 +66,8 @@ def events(shard_dir: Path, group_id: str, upto: int) -> list[Event]:
     """What happened to the group: generations, with who and why, and deletions. Raises DamagedLog, PipelineError."""
     _check_dir(shard_dir, group_id)
     found: list[Event] = []
-    for data, position, header in _mentioning(shard_dir, group_id, upto):
-        if header.is_control:
+    for data, position, header in batches_before(full_sources(shard_dir, upto)[1], upto):
+        if header.is_control or not _mentions(group_id.encode(), data, position, header):
             continue
         for record, provenance in attributed(iter_records(data, position, header)):
             decoded = CLASSIC_GROUP_SERDE.decode(record.key, record.value)
@@ -81,20 +81,26 @@ def events(shard_dir: Path, group_id: str, upto: int) -> list[Event]:
 def moment(shard_dir: Path, group_id: str, at_ms: int, upto: int) -> AsItWas:
     """The group after every record before the first one that was appended later than ``at_ms``. Raises CannotRun for a time before the history."""
     _check_dir(shard_dir, group_id)
-    layer, _ = full_sources(shard_dir, upto)
-    offset = offset_at(shard_dir, at_ms, upto)
-    if layer is not None and offset < layer.to_offset:
+    layer, sources = full_sources(shard_dir, upto)
+    shard = empty_shard()
+    replay = BatchReplay(GROUP_SERDE, shard).replay
+    offset: int | None = None
+    try:
+        for data, position, header in batches_before(sources, upto):
+            offset = first_after(data, position, header, at_ms)
+            if _mentions(group_id.encode(), data, position, header):
+                replay(data[position : position + header.size], upto if offset is None else offset)
+            if offset is not None:
+                break
+    except DecodeError as error:
+        raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
+    if layer is not None and offset is not None and offset < layer.to_offset:
         raise CannotRun(
             f"the history of {shard_dir.name} begins at offset {layer.to_offset}: what was before is kept compacted only"
             " (log.history.retention.ms says how long segments are kept)"
         )
-    batches = (data[position : position + header.size] for data, position, header in _mentioning(shard_dir, group_id, upto))
-    try:
-        shard = replay_batches(batches, offset)
-    except DecodeError as error:
-        raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
     found = [group for group in groups_of(shard) if group.group_id == group_id]
-    return AsItWas(found[0] if found else None, shard_dir.name, offset)
+    return AsItWas(found[0] if found else None, shard_dir.name, upto if offset is None else offset)
 
 
 def _tell(found: list[Event], at_ms: int, key: object, value: object, by: Change | None) -> None:
@@ -112,10 +118,6 @@ def _tell(found: list[Event], at_ms: int, key: object, value: object, by: Change
                 found.append(Event(at_ms, OFFSETS_DELETED, offsets=1, by=by))
 
 
-def _mentioning(shard_dir: Path, group_id: str, upto: int) -> Iterator[tuple[bytes, int, BatchHeader]]:
-    """The batches in which the group's id stands somewhere, compressed ones, and the markers of transactions."""
-    needle = group_id.encode()
-    for data, position, header in full_batches(shard_dir, upto):
-        end = position + header.size
-        if header.is_control or header.compression or data.find(needle, position, end) >= 0:
-            yield data, position, header
+def _mentions(group_id: bytes, data: bytes, position: int, header: BatchHeader) -> bool:
+    """Whether the group's id stands somewhere in the batch, or may: it is compressed, or the end of a transaction."""
+    return bool(header.is_control or header.compression) or data.find(group_id, position, position + header.size) >= 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -134,9 +134,9 @@ def _oldest_layer(shard_dir: Path, first_base: int, upto: int) -> Layer:
     )
 
 
-def full_batches(shard_dir: Path, upto: int) -> Iterator[tuple[bytes, int, BatchHeader]]:
-    """The batches of ``full_sources`` that begin before ``upto``, as (bytes, position, header)."""
-    for source in full_sources(shard_dir, upto)[1]:
+def batches_before(found: Iterable[Source], upto: int) -> Iterator[tuple[bytes, int, BatchHeader]]:
+    """The batches of files that begin before ``upto``, as (bytes, position, header)."""
+    for source in found:
         for data, position, header in read_batches(source):
             if header.base_offset < upto:
                 yield data, position, header
@@ -144,12 +144,19 @@ def full_batches(shard_dir: Path, upto: int) -> Iterator[tuple[bytes, int, Batch
 
 def offset_at(shard_dir: Path, at_ms: int, upto: int) -> int:
     """The offset of the first record before ``upto`` that was appended later than ``at_ms``; ``upto`` when there is none."""
-    for data, position, header in full_batches(shard_dir, upto):
-        if header.max_timestamp > at_ms:
-            for record in iter_records(data, position, header):
-                if record.timestamp > at_ms:
-                    return record.offset
+    for batch in batches_before(full_sources(shard_dir, upto)[1], upto):
+        offset = first_after(*batch, at_ms)
+        if offset is not None:
+            return offset
     return upto
+
+
+def first_after(data: bytes, position: int, header: BatchHeader, at_ms: int) -> int | None:
+    """The offset of a batch's first record that was appended later than ``at_ms``."""
+    if header.max_timestamp <= at_ms:
+        return None
+    records = iter_records(data, position, header, with_headers=False)
+    return next((record.offset for record in records if record.timestamp > at_ms), None)
 
 
 def input_entries(layer: Layer | None, found: Sequence[Source]) -> list[FileEntry]:
