@@ -24,7 +24,7 @@ from coordinator_server.log.layers import LayerAttempt, Summary
 from coordinator_server.pipeline.batches import lay_out
 from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.digest import Digest, digest_of
-from coordinator_server.pipeline.errors import CannotCompact, GateClosed
+from coordinator_server.pipeline.errors import CannotCompact, GateClosed, PipelineError
 from coordinator_server.pipeline.plan import ShardPlan, Source, input_entries, is_of_groups, read_batches, sources
 from coordinator_server.pipeline.standing import NotUnderstood, Standing, records_of
 from protocol.errors import DecodeError
@@ -91,6 +91,8 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
             attempt.finish(summary, input_entries(layer, inputs))
     except CannotCompact as error:
         return ShardResult(plan.directory, plan.to_offset, left_alone=str(error))
+    except OSError as error:
+        raise PipelineError(f"{plan.directory}: {error.strerror or error}; nothing is published, run it again") from error
     return ShardResult(
         plan.directory,
         plan.to_offset,

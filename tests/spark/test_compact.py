@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
 from protocol.record_batch import BatchBuilder
+from tests.support.random_log import SPAN_MS, logs, write_log
 from tests.support.segments import START_MS, append_segments, coordinator_log, write_segments
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
@@ -126,3 +130,18 @@ def test_progress_ends_at_all_records(spark: Any, tmp_path: Path) -> None:
     result = on_spark(spark, tmp_path, progress=Told())
 
     assert told[-1] == (SHARDS, sum(layer.records_in for layer in result.layers))
+
+
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(histories=st.lists(logs(), min_size=3, max_size=3), cutoff_ms=st.none() | st.just(START_MS + SPAN_MS // 2))
+def test_any_log_gives_the_same_bytes(spark: Any, tmp_path: Path, histories: list[list[bytes]], cutoff_ms: int | None) -> None:
+    """With all that a log may hold (``tests/property/test_compaction.py`` says what that means, for the plain engine)."""
+    shutil.rmtree(tmp_path)
+    for name in ("spark", "python"):
+        for number, history in enumerate(histories):
+            write_log(tmp_path / name / f"__consumer_offsets-{number}", history, 3)
+
+    on_spark(spark, tmp_path / "spark", cutoff_ms)
+    in_python(tmp_path / "python", cutoff_ms)
+
+    assert contents(tmp_path / "spark") == contents(tmp_path / "python")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from coordinator_server.pipeline.digest import digest_of
 from coordinator_server.pipeline.engine import Engine, PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.plan import plan_shard
-from protocol.record_batch import BatchBuilder, Record
+from protocol.record_batch import BatchBuilder, Record, empty_batch, iter_batches
+from tests.support.random_log import write_log
 from tests.support.segments import START_MS, Batch, append_segments, coordinator_log, encode, write_segments
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
@@ -189,3 +190,25 @@ def test_no_bytes_escape_as_anything_but_irregular(data: st.DataObject) -> None:
     assert len(found) == 20
     assert (found.key_start <= found.key_end).all()
     assert (found.end <= len(body)).all()
+
+
+def test_a_thousand_tiny_segments(tmp_path: Path) -> None:
+    """Some of a batch without records. A file costs little beside what is in it."""
+    batches: list[bytes] = []
+    for offset in range(1000):
+        whole = encode(Batch((Record(offset, START_MS + offset, b"\0\1k%d" % (offset % 90), b"v%d" % offset),)))
+        batches.append(empty_batch(offset, 1) if offset % 10 == 9 else whole)
+
+    assert write_log(tmp_path / SHARD, batches, 1000) == 1000
+    assert_same(tmp_path / SHARD)
+
+
+def test_one_giant_record(tmp_path: Path) -> None:
+    """Among small ones: it gets a batch of its own."""
+    sizes = [10, 4 << 20, 10, 10]
+    batches = [Batch((Record(n, START_MS, b"\0\1k%d" % n, b"x" * size),)) for n, size in enumerate(sizes)]
+    write_segments(tmp_path / SHARD, batches, 2)
+
+    files = assert_same(tmp_path / SHARD)
+
+    assert [header.count for _, header in iter_batches(files[f"{0:020d}.log"])] == [1, 1, 2]

@@ -1,0 +1,249 @@
+"""Jobs that fail, die or meet: whatever happens, the layers that were published stay as they were, byte for byte, and the next run does the rest.
+
+``PIPELINE_BESIDE_S=300`` keeps jobs and server at it for longer (``make torture``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from protocol.error_codes import ErrorCode
+from tests.support.asking import commit_alone, committed
+from tests.support.client import Client
+from tests.support.eventually import eventually
+from tests.support.segments import append_segments, coordinator_log, write_meta, write_segments
+from tests.support.server import ROOT, Server
+
+BESIDE_S = float(os.environ.get("PIPELINE_BESIDE_S", "3"))
+SHARDS = 3
+Contents = dict[str, bytes]
+
+
+def command(name: str, data_dir: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "coordinator_server", name, "--data-dir", str(data_dir), *options]
+
+
+def run(name: str, data_dir: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """A job to its end."""
+    words = command(name, data_dir, *options)
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def compact(data_dir: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return run("compact", data_dir, "--engine", "python", *options)
+
+
+# From the seal on no file can grow beyond so many bytes: a write fails in the middle, as on a full disk.
+LIMITED = """
+import resource, sys
+from coordinator_server.cli import compact, main
+seal, most = compact.seal, int(sys.argv.pop(1))
+def limited(data_dir):
+    sealed = seal(data_dir)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    return sealed
+compact.seal = limited
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def write_data(data_dir: Path, batches: int = 60) -> Path:
+    """A directory whose shards have a layer, and segments behind it."""
+    write_meta(data_dir)
+    for number in range(SHARDS):
+        write_segments(data_dir / f"__consumer_offsets-{number}", coordinator_log(number, batches), 3)
+    assert compact(data_dir).returncode == 0
+    for number in range(SHARDS):
+        shard_dir = data_dir / f"__consumer_offsets-{number}"
+        end = int(max(shard_dir.glob("*.log")).stem)
+        append_segments(shard_dir, coordinator_log(number + 9, batches, first_offset=end))
+    return data_dir
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    tmp_path.joinpath("data").mkdir()
+    return write_data(tmp_path / "data")
+
+
+def log_of(data_dir: Path) -> Contents:
+    """All files of all shards."""
+    return {str(path.relative_to(data_dir)): path.read_bytes() for path in data_dir.glob("__*/**/*") if path.is_file()}
+
+
+def whole(tmp_path: Path, data_dir: Path) -> Contents:
+    """What a run that nothing happens to makes of a copy."""
+    copy = tmp_path / "whole"
+    subprocess.run(["cp", "-a", str(data_dir), str(copy)], check=True)
+    assert compact(copy).returncode == 0
+    return log_of(copy)
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1500, 9000, 20_000])
+def test_a_disk_without_room(tmp_path: Path, data_dir: Path, most_bytes: int) -> None:
+    """Records, checkpoint or manifest: one line says what could not be written, nothing of the attempt stays, and with room it goes well."""
+    expected, before = whole(tmp_path, data_dir), log_of(data_dir)
+
+    words = [sys.executable, "-c", LIMITED, str(most_bytes), *command("compact", data_dir, "--engine", "python")[3:]]
+    failed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
+    assert "/__consumer_offsets-0: " in failed.stderr
+    assert log_of(data_dir) == before
+    assert compact(data_dir).returncode == 0
+    assert log_of(data_dir) == expected
+
+
+def test_two_jobs_race(tmp_path: Path, data_dir: Path) -> None:
+    """One does the work, the others are told that it does, or find nothing left to do."""
+    expected = whole(tmp_path, data_dir)
+    words = command("compact", data_dir, "--engine", "python")
+    jobs = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    said = [(job.communicate(timeout=120), job.returncode) for job in jobs]
+
+    assert log_of(data_dir) == expected
+    assert sum("became" in out for (out, _), _ in said) == 1
+    for (out, err), code in said:
+        assert (code == 0 and out) or (code == 1 and "another compaction" in err and err.count("\n") == 1)
+
+
+def test_a_corrupt_segment_stops_everything(tmp_path: Path) -> None:
+    """Beside a server, which does not read it again: file and position in one line, and no shard has a new layer."""
+    with Server(tmp_path, {"topics": "orders:6"}) as server:
+        with Client(server.address) as client:
+            for number in range(12):
+                assert commit_alone(client, f"readers-{number}", "orders", {0: 7}) == {0: ErrorCode.NONE}
+        server.control(op="seal")
+        segment = max(path for path in server.data_dir.glob("__consumer_offsets-*/*.log") if path.stat().st_size)
+        data = bytearray(segment.read_bytes())
+        data[-10] ^= 4
+        segment.write_bytes(data)
+        before = log_of(server.data_dir)
+
+        for name, options in (("compact", ()), ("verify", ()), ("history", ("--out", str(tmp_path / "history")))):
+            failed = run(name, server.data_dir, "--engine", "python", *options)
+
+            assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
+            assert f"{segment} at byte 0: checksum" in failed.stderr
+        assert log_of(server.data_dir) == before
+        assert not list(tmp_path.glob("history/*/*.parquet"))
+
+
+@pytest.mark.spark
+def test_a_driver_that_is_killed(tmp_path: Path) -> None:
+    """Its JVM and workers go, too; what they leave behind does not count, and is removed by the next run."""
+    tmp_path.joinpath("data").mkdir()
+    data_dir = write_data(tmp_path / "data", 200)
+    expected, before = whole(tmp_path, data_dir), log_of(data_dir)
+    words = command("compact", data_dir, "--master", "local[2]")
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
+        eventually(lambda: list(data_dir.glob("__*/.layer-attempt-*")) or driver.poll() is not None, within_s=120)
+        family = descendants(driver.pid)
+        driver.kill()
+
+    assert driver.returncode == -signal.SIGKILL
+    assert family
+    eventually(lambda: not [pid for pid in family if is_alive(pid)])
+    left = {name: data for name, data in log_of(data_dir).items() if "/.layer-attempt-" not in name}
+    assert left == before
+    assert compact(data_dir).returncode == 0
+    assert log_of(data_dir) == expected
+
+
+def descendants(pid: int) -> set[int]:
+    """Of a process that runs."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found, last = {pid}, set[int]()
+    while found != last:
+        last = found
+        found = found | {child for child, parent in parents.items() if parent in found}
+    return found - {pid}
+
+
+def is_alive(pid: int) -> bool:
+    """A zombie is not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Committer(threading.Thread):
+    """Commits ever higher offsets to a group of its own until it is told to stop; ``acked`` is the last one that was acknowledged."""
+
+    def __init__(self, address: tuple[str, int], number: int) -> None:
+        super().__init__(daemon=True)
+        self.group = f"readers-{number}"
+        self.acked = -1
+        self._address = address
+        self._is_over = threading.Event()
+
+    def run(self) -> None:
+        with Client(self._address) as client:
+            while not self._is_over.is_set():
+                offset = self.acked + 1
+                assert commit_alone(client, self.group, "orders", {0: offset, 1: offset}) == {
+                    0: ErrorCode.NONE,
+                    1: ErrorCode.NONE,
+                }
+                self.acked = offset
+
+    def stop(self) -> None:
+        self._is_over.set()
+        self.join(30)
+
+
+@contextmanager
+def load(server: Server) -> Iterator[list[Committer]]:
+    """Commits that go on all the time."""
+    committers = [Committer(server.address, number) for number in range(6)]
+    for each in committers:
+        each.start()
+    try:
+        yield committers
+    finally:
+        for each in committers:
+            each.stop()
+
+
+@pytest.mark.parametrize("has_cleaner", [False, True])
+def test_jobs_beside_a_busy_server(tmp_path: Path, has_cleaner: bool) -> None:
+    """It seals and is committed to while compaction, proof and history run, its own cleaner in between: all of them agree, and nothing acknowledged is lost."""
+    cleaner = {"log.cleaner.backoff.ms": 20, "log.cleaner.min.bytes": 1} if has_cleaner else {"log.cleaner.enable": "false"}
+    history = tmp_path / "history"
+    compactions = 0
+    with Server(tmp_path, {"topics": "orders:6", "log.retention.check.interval.ms": 50, **cleaner}) as server:
+        with load(server) as committers:
+            deadline = time.monotonic() + BESIDE_S
+            while time.monotonic() < deadline or not compactions:
+                done = compact(server.data_dir, "--json")
+                assert done.returncode == 0 or (has_cleaner and "another compaction" in done.stderr), done.stderr
+                compactions += has_cleaner or bool(json.loads(done.stdout)["layers"])
+                for name, options in (("verify", ()), ("history", ("--out", str(history)))):
+                    done = run(name, server.data_dir, "--engine", "python", *options)
+                    assert done.returncode == 0, done.stderr
+        assert all(not each.is_alive() and each.acked > 0 for each in committers)
+        server.kill()
+        server.start()
+
+        with Client(server.address) as client:
+            for each in committers:
+                kept = committed(client, each.group)
+                assert kept[("orders", 0)] == kept[("orders", 1)] >= each.acked
+    assert "Traceback" not in server.log()
