@@ -24,7 +24,14 @@ UNORDERED: Final = {
     ("OffsetFetchResponse", "partitions"),
     ("OffsetCommitResponse", "topics"),
     ("OffsetDeleteResponse", "topics"),
+    ("MetadataResponse", "topics"),
+    ("CreateTopicsResponse", "topics"),
+    ("DeleteTopicsResponse", "responses"),
+    ("CreatePartitionsResponse", "results"),
 }
+
+# What is each server's own; the configs of topics are row 10 of docs/differences.md.
+OWN: Final = {("MetadataResponse", "clusterId"), ("CreateTopicsResponse", "configs")}
 
 
 class Names:
@@ -37,6 +44,10 @@ class Names:
         self._members: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
 
+    def know_topic(self, name: str, topic_id: bytes) -> None:
+        """A topic that the script has made."""
+        self._topics[topic_id] = f"id of {name}"
+
     def of_step(self, answers: Iterable[Sent]) -> dict[int, Any]:
         """Answers by the ordinal of their request. Ids that a join gives out are named first, in the order of the requests."""
         ordered = sorted(answers, key=lambda sent: sent.ordinal)
@@ -47,6 +58,8 @@ class Names:
 
     def named(self, kind: str, value: Any, field: str = "") -> Any:
         """The value with names for what was made up."""
+        if (kind, field) in OWN:
+            return "its own"
         if isinstance(value, dict):
             return {name: self.named(kind, inner, name) for name, inner in value.items()}
         if isinstance(value, list):
@@ -57,12 +70,16 @@ class Names:
             return [self.named(kind, element, field) for element in value]
         if isinstance(value, bytes):
             if field == "topicId":
-                return self._topics.get(value, value.hex())
+                return self._topic(kind, value)
             return value.decode(errors="backslashreplace")
         if isinstance(value, str):
             # Messages are for people, and each project has its own words.
             return "a message" if field == "errorMessage" and value else self._named(value)
         return "its port" if field == "port" and value == self.port else value
+
+    def _topic(self, kind: str, topic_id: bytes) -> str:
+        is_new = kind == "CreateTopicsResponse" and any(topic_id)
+        return self._topics.get(topic_id, "a new id" if is_new else topic_id.hex())
 
     def _named(self, text: str) -> str:
         def name(match: re.Match[str]) -> str:
@@ -85,5 +102,5 @@ class Names:
             blank = [self._blank(kind, element, field) for element in value]
             return sorted(blank, key=repr) if (kind, field) in UNORDERED else blank
         if isinstance(value, bytes):
-            return self._topics.get(value, value.hex())
+            return self._topic(kind, value)
         return UUID.sub(lambda match: self._members.get(match[0], ""), value) if isinstance(value, str) else value

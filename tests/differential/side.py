@@ -14,9 +14,13 @@ from collections.abc import Callable, Iterable
 from hashlib import md5
 from typing import Any, Final
 
+from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
@@ -24,6 +28,7 @@ from protocol.messages.join_group import JoinGroupRequestProtocol
 from protocol.messages.list_groups import ListGroupsRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest
+from protocol.messages.offset_delete import OffsetDeleteRequest
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -41,6 +46,11 @@ DESCRIBE = Api("describe", 6)
 LIST = Api("list", 5)
 FIND = Api("find", 6)
 TOPICS = Api("topics", 13)
+CREATE = Api("create", 7)
+REMOVE = Api("remove", 6)
+GROW = Api("grow", 3)
+_CHANGES_TOPICS: Final = {CREATE.name, REMOVE.name, GROW.name}
+TIMEOUT_MS: Final = 30_000
 _BY_TOPIC_ID: Final = 10
 _NEWEST: Final = {COMMIT.name: 10, FETCH.name: 10}
 
@@ -65,6 +75,7 @@ class Side(Player):
         self.sent: list[Sent] = []
         self.states: dict[str, str] = {}
         self._prefix = prefix
+        self._topic_ids = dict(server.topic_ids)
         self._connections: dict[str, list[Connection]] = {}
         self._remembering: dict[int, Callable[[Any], str]] = {}
         self._control = Connection(server.address, "control")
@@ -89,13 +100,14 @@ class Side(Player):
 
     def ask(self, first: str, plain: list[str], words: Words) -> None:
         """Send what the line says, and wait for the answer where there always is one."""
-        if first in _ASKED_BY_NOBODY:
-            _ASKED_BY_NOBODY[first](self, plain, words)
+        if first in ASKED_BY_NOBODY:
+            ASKED_BY_NOBODY[first](self, plain, words)
         else:
             self.request(first, plain, words)
         sent = self.sent[-1]
         if sent.api not in {JOIN.name, SYNC.name}:
             self.await_answer(sent)
+        self.await_topics(plain, words)
 
     def describe_groups(self, plain: list[str], words: Words) -> None:
         groups = [self._group(name) for name in plain if name != "ops"]
@@ -110,7 +122,54 @@ class Side(Player):
         self._send(NOBODY, FIND, FindCoordinatorRequest(keys[0] if keys else "", int(words.get("type", 0)), keys), words, str)
 
     def list_topics(self, plain: list[str], words: Words) -> None:
-        self._send(NOBODY, TOPICS, MetadataRequest([MetadataRequestTopic(name=name) for name in plain]), words, str)
+        asked = [MetadataRequestTopic(name=self._topic(name)) for name in plain]
+        self._send(NOBODY, TOPICS, MetadataRequest(asked, "make" in words), words, str)
+
+    def create_topics(self, plain: list[str], words: Words) -> None:
+        topics = []
+        for text in plain:
+            name, count, *replicas = text.split(":")
+            topics.append(CreatableTopic(self._topic(name), int(count), int(replicas[0]) if replicas else 1))
+        self._send(NOBODY, CREATE, CreateTopicsRequest(topics, TIMEOUT_MS, "validate" in words), words, str)
+
+    def delete_topics(self, plain: list[str], words: Words) -> None:
+        names = [self._topic(name) for name in plain]
+        by_name = [DeleteTopicState(name) for name in names]
+        topics = [DeleteTopicState(None, self._topic_id(name)) for name in names] if "id" in words else by_name
+        self._send(NOBODY, REMOVE, DeleteTopicsRequest(topics, names, TIMEOUT_MS), words, str)
+
+    def create_partitions(self, plain: list[str], words: Words) -> None:
+        topics = [
+            CreatePartitionsTopic(self._topic(name), int(count), None) for name, count in (text.split(":") for text in plain)
+        ]
+        self._send(NOBODY, GROW, CreatePartitionsRequest(topics, TIMEOUT_MS, "validate" in words), words, str)
+
+    def await_topics(self, plain: list[str], words: Words) -> None:
+        """A change of topics is known to the node a moment after it was answered."""
+        sent = self.sent[-1]
+        if sent.api not in _CHANGES_TOPICS or "validate" in words or sent.answer is None:
+            return
+        refused = {
+            each["name"]
+            for each in sent.answer.get("topics") or sent.answer.get("responses") or sent.answer["results"]
+            if each["errorCode"]
+        }
+        deadline = time.monotonic() + PATIENCE_S
+        for text in plain:
+            name, _, count = text.partition(":")
+            wanted = 0 if sent.api == REMOVE.name else abs(int(count.partition(":")[0]))
+            while self._topic(name) not in refused and self._partitions(name) != wanted:
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"{name} does not have {wanted} partitions")
+                time.sleep(0.01)
+
+    def _partitions(self, name: str) -> int:
+        """How many a topic has; none if there is no such topic. Its id is noted."""
+        [topic] = self._control.ask(MetadataRequest([MetadataRequestTopic(name=self._topic(name))], False), 12)["topics"]
+        if topic["errorCode"] == ErrorCode.NONE:
+            self._topic_ids[topic["name"]] = topic["topicId"]
+            self.names.know_topic(name, topic["topicId"])
+        return len(topic["partitions"])
 
     def _new_client(self, name: str) -> Client:
         # No session ends by itself while a script runs, unless the script wants it to.
@@ -146,6 +205,9 @@ class Side(Player):
             return DeleteGroupsRequest([self._group(name) for name in request])
         if api is FETCH:
             return self._fetch_message(request, version, "stable" in words)
+        if isinstance(request, OffsetCommitRequest | OffsetDeleteRequest):
+            for topic in request.topics:
+                topic.name = self._topic(topic.name)
         if isinstance(request, OffsetCommitRequest):
             for topic in request.topics:
                 topic.topic_id = self._topic_id(topic.name)
@@ -158,6 +220,7 @@ class Side(Player):
         for group in groups:
             group.group_id = self._group(group.group_id)
             for topic in group.topics or ():
+                topic.name = self._topic(topic.name)
                 topic.topic_id = self._topic_id(topic.name)
         first = groups[0]
         topics = None
@@ -168,8 +231,12 @@ class Side(Player):
     def _group(self, name: str) -> str:
         return self._prefix + name if name and name != "''" else ""
 
+    def _topic(self, name: str) -> str:
+        """Topics that a script makes are its own, and are called so."""
+        return self._prefix + name if name.startswith("own") else name
+
     def _topic_id(self, name: str) -> bytes:
-        return self.server.topic_ids.get(name) or md5(name.encode(), usedforsecurity=False).digest()
+        return self._topic_ids.get(name) or md5(name.encode(), usedforsecurity=False).digest()
 
     def _connection(self, client_id: str) -> Connection:
         """One that waits for nothing; a client whose requests are parked opens another."""
@@ -219,7 +286,7 @@ class Side(Player):
     def await_offset(self, name: str, position: str, offset: int) -> None:
         """Until the group has that offset there."""
         topic, partition = position.split(":")
-        asked = OffsetFetchRequestTopics(topic, partition_indexes=[int(partition)])
+        asked = OffsetFetchRequestTopics(self._topic(topic), partition_indexes=[int(partition)])
         request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(self._group(name), topics=[asked])])
         deadline = time.monotonic() + PATIENCE_S
         while (found := self._control.ask(request, 9)["groups"][0]["topics"][0]["partitions"][0]["committedOffset"]) != offset:
@@ -271,9 +338,12 @@ class Side(Player):
 
 
 NOBODY = Client("nobody")
-_ASKED_BY_NOBODY: dict[str, Callable[[Side, list[str], Words], None]] = {
+ASKED_BY_NOBODY: dict[str, Callable[[Side, list[str], Words], None]] = {
     "describe": Side.describe_groups,
     "list": Side.list_groups,
     "topics": Side.list_topics,
+    "create": Side.create_topics,
+    "remove": Side.delete_topics,
+    "grow": Side.create_partitions,
     "find": Side.find_coordinator,
 }
