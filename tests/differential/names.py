@@ -96,6 +96,8 @@ class Names:
         return json.dumps(self._blank(kind, element), sort_keys=True)
 
     def _blank(self, kind: str, value: Any, field: str = "") -> Any:
+        if (kind, field) in OWN or field == "errorMessage":
+            return ""
         if isinstance(value, dict):
             return {name: self._blank(kind, inner, name) for name, inner in value.items()}
         if isinstance(value, list):
