@@ -50,10 +50,11 @@ def fetch_offsets(
 def _stable(offsets: Readable, topic: OffsetFetchRequestTopics) -> list[OffsetFetchResponsePartitions]:
     """As ``_answer`` has it, for thousands of partitions at a time: they are asked for after a start."""
     name, asked_id = topic.name, topic.topic_id
+    is_by_name = asked_id == ZERO_UUID
     answers: list[OffsetFetchResponsePartitions] = []
     for index in topic.partition_indexes:
         found = offsets.get((name, index))
-        if found is None or (found.topic_id != asked_id and ZERO_UUID not in (found.topic_id, asked_id)):
+        if found is None or not (is_by_name or found.topic_id in (asked_id, ZERO_UUID)):
             answers.append(OffsetFetchResponsePartitions(index, INVALID_OFFSET))
         else:
             answers.append(OffsetFetchResponsePartitions(index, found.committed_offset, found.leader_epoch, found.metadata))

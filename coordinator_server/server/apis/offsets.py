@@ -173,6 +173,11 @@ def fetch_offsets(node: Node, context: RequestContext, request: OffsetFetchReque
     """Each group is asked of its own shard, and the answer leaves when all of them have answered."""
     version = context.api_version
     asked = _groups_asked(request, version)
+    if len(asked) == 1 and not request.require_stable:
+        # As nearly all are: nothing is waited for.
+        answer = _read_group(node, version, asked[0])
+        reply.complete(OffsetFetchResponse(groups=[answer]) if version >= FIRST_WITH_GROUPS else _single(answer, version))
+        return
     answers = [OffsetFetchResponseGroup()] * len(asked)
     missing = len(asked)
 
@@ -186,7 +191,10 @@ def fetch_offsets(node: Node, context: RequestContext, request: OffsetFetchReque
     if not asked:
         reply.complete(OffsetFetchResponse())
     for place, group in enumerate(asked):
-        _fetch_group(node, context, group, request.require_stable, partial(answered, place))
+        if request.require_stable:
+            _fetch_stable(node, context, group, partial(answered, place))
+        else:
+            answered(place, _read_group(node, version, group))
 
 
 def refuse_fetch_offsets(
@@ -208,49 +216,58 @@ def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetch
     return [OffsetFetchRequestGroup(request.group_id, topics=topics)]
 
 
-def _fetch_group(
-    node: Node,
-    context: RequestContext,
-    group: OffsetFetchRequestGroup,
-    require_stable: bool,
-    answered: Callable[[OffsetFetchResponseGroup], None],
+def _read_group(node: Node, version: int, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+    """What a group has committed."""
+    try:
+        unknown = _take_unknown_ids(node, version, group)
+        answer = node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_offsets, group)
+    except CoordinatorError as refused:
+        return _failed(group, refused.error, version)
+    return answer if version < FIRST_WITH_TOPIC_IDS else _with_ids(node, group, answer, unknown)
+
+
+def _fetch_stable(
+    node: Node, context: RequestContext, group: OffsetFetchRequestGroup, answered: Callable[[OffsetFetchResponseGroup], None]
 ) -> None:
-    """Stable offsets wait for what is being written, others are read as committed."""
-    by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
-    unknown: list[OffsetFetchResponseTopics] = []
+    """The same, after what is being written."""
+    version = context.api_version
 
     def complete(answer: OffsetFetchResponseGroup) -> None:
-        if answer.error_code == ErrorCode.NONE:
-            if by_id and group.topics is None:
-                answer.topics = [topic for topic in answer.topics if _set_topic_id(node, topic)]
-            answer.topics += unknown
-        answered(answer)
+        answered(answer if version < FIRST_WITH_TOPIC_IDS else _with_ids(node, group, answer, unknown))
 
     def fail(error: ErrorCode, message: str | None) -> None:
-        answered(_failed(group, error, context.api_version))
+        answered(_failed(group, error, version))
 
-    partition = node.partition_of(group.group_id)
     try:
-        if by_id and group.topics is not None:
-            unknown += _take_unknown_ids(node, group.topics)
-            group.topics = [topic for topic in group.topics if topic.name]
-        if require_stable:
-            node.groups.write(partition, FETCH_STABLE, context, group, Then(complete, fail))
-        else:
-            complete(node.groups.read(partition, GroupShard.fetch_offsets, group))
+        unknown = _take_unknown_ids(node, version, group)
+        node.groups.write(node.partition_of(group.group_id), FETCH_STABLE, context, group, Then(complete, fail))
     except CoordinatorError as refused:
         fail(refused.error, refused.message)
 
 
-def _take_unknown_ids(node: Node, topics: list[OffsetFetchRequestTopics]) -> list[OffsetFetchResponseTopics]:
-    """Give the topics their names; the answers for ids that nobody has."""
-    unknown = []
-    for asked in topics:
+def _with_ids(
+    node: Node, group: OffsetFetchRequestGroup, answer: OffsetFetchResponseGroup, unknown: list[OffsetFetchResponseTopics]
+) -> OffsetFetchResponseGroup:
+    """The answer where topics go by id, with those whose ids nobody has."""
+    if answer.error_code == ErrorCode.NONE:
+        if group.topics is None:
+            answer.topics = [topic for topic in answer.topics if _set_topic_id(node, topic)]
+        answer.topics += unknown
+    return answer
+
+
+def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
+    """Where topics go by id, give them their names, and take those out whose ids nobody has: these answers."""
+    unknown: list[OffsetFetchResponseTopics] = []
+    if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
+        return unknown
+    for asked in group.topics:
         topic = node.topic_by_id(asked.topic_id)
         asked.name = topic.name if topic is not None else ""
         if topic is None:
             node.check_current()
             unknown.append(_failed_topic(asked, ErrorCode.UNKNOWN_TOPIC_ID))
+    group.topics = [topic for topic in group.topics if topic.name]
     return unknown
 
 
