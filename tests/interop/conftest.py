@@ -16,12 +16,17 @@ from tests.support.server import Server
 
 PARTITIONS = 6
 CONTRACT = "test_contract.py"
+TOOLS = "test_kafka_tools.py"
 ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The contract is for the clients that are named, and for nobody where none is."""
-    return True if collection_path.name == CONTRACT and not config.getoption("--clients") else None
+    """The contract is for the clients that are named, and for nobody where none is; Kafka's tools come with Java."""
+    if collection_path.name == CONTRACT:
+        return None if config.getoption("--clients") else True
+    if collection_path.name == TOOLS:
+        return None if "java" in _named_clients(config) else True
+    return None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -35,7 +40,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _named_clients(config: pytest.Config) -> list[str]:
     given: str = config.getoption("--clients")
-    named = list(ALL_CLIENTS) if given == "all" else given.split(",")
+    named = list(ALL_CLIENTS) if given == "all" else [name for name in given.split(",") if name]
     if strangers := set(named) - set(ALL_CLIENTS):
         raise pytest.UsageError(f"--clients: {', '.join(sorted(strangers))} not known, there are {', '.join(ALL_CLIENTS)}")
     return named

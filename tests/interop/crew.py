@@ -6,7 +6,7 @@ import json
 import queue
 import subprocess
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from tests.interop.clients import MemberOptions
@@ -16,12 +16,12 @@ from tests.support.server import ROOT
 
 
 class ClientProcess:
-    """One client, of one library, in a process of its own; it speaks the lines of ``member.py``."""
+    """A program in a process of its own that speaks the lines of ``member.py``."""
 
-    def __init__(self, client: str, *words: str) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
         self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._process = subprocess.Popen(
-            [*command_of(client), *words],
+            command,
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -114,7 +114,7 @@ class MemberProcess(ClientProcess):
     def __init__(self, client: str, bootstrap: str, group: str, topic: str, options: MemberOptions) -> None:
         self.history: list[list[int]] = []
         self.owned: list[int] = []
-        super().__init__(client, "member", bootstrap, group, topic, json.dumps(options._asdict()))
+        super().__init__([*command_of(client), "member", bootstrap, group, topic, json.dumps(options._asdict())])
 
     def on_owned(self, owned: list[int]) -> None:
         self.history.append(owned)

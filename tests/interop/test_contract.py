@@ -11,6 +11,7 @@ import pytest
 
 from tests.interop.clients import MemberOptions
 from tests.interop.crew import ClientProcess, Crew, Refused
+from tests.interop.programs import command_of
 from tests.support.eventually import eventually
 from tests.support.server import Server
 
@@ -34,7 +35,7 @@ def group(client: str, shared_bootstrap: str, crew_of: Callable[[str, str], Crew
 
 @pytest.fixture
 def admin(client: str, shared_bootstrap: str) -> Iterator[ClientProcess]:
-    admin = ClientProcess(client, "admin", shared_bootstrap)
+    admin = ClientProcess([*command_of(client), "admin", shared_bootstrap])
     yield admin
     admin.clean_up()
 

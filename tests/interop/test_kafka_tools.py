@@ -1,0 +1,184 @@
+"""Kafka's own command-line tools, and the consumer that its system tests use, against this server; run where `--clients` names java."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.interop.clients import ConfluentAdmin
+from tests.interop.crew import ClientProcess, Crew
+from tests.interop.programs import java_command
+from tests.support.eventually import eventually
+
+GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+TOPICS = "org.apache.kafka.tools.TopicCommand"
+CONSOLE = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+FORMATTER = "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
+VERIFIABLE = "org.apache.kafka.tools.VerifiableConsumer"
+
+Tool = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def tool(shared_bootstrap: str) -> Iterator[Tool]:
+    """Runs a tool; what it printed. It has to end well, unless told otherwise."""
+    process = ClientProcess(java_command("Tools"))
+
+    def run(name: str, *words: str, code: int | None = 0) -> str:
+        ended, printed = process.call(name, ["--bootstrap-server", shared_bootstrap, *words], within_s=120)
+        assert code is None or ended == code, printed
+        text: str = printed
+        return text
+
+    yield run
+    process.clean_up()
+
+
+@pytest.fixture
+def settled(shared_bootstrap: str, crew_of: Callable[[str, str], Crew]) -> Crew:
+    """A group of one member, that has committed of two of its six partitions."""
+    group = crew_of("confluent-kafka", shared_bootstrap)
+    group.join(1).settle()[0].commit({0: 5, 1: 7})
+    return group
+
+
+def rows(printed: str) -> list[dict[str, str]]:
+    """A table as the tools print it, by the names in its head."""
+    lines = [line.split() for line in printed.splitlines() if line.strip()]
+    heads = [place for place, words in enumerate(lines) if words[0] in {"GROUP", "TOPIC"}]
+    return [
+        dict(zip(lines[heads[0]], words, strict=False))
+        for words in lines[heads[0] + 1 :]
+        if len(words) >= len(lines[heads[0]]) - 1
+    ]
+
+
+def objects(printed: str) -> Iterator[dict[str, Any]]:
+    """JSON objects that follow each other without anything between them, and a text behind them."""
+    start = printed.find('{"key"')
+    while start >= 0:
+        read, end = json.JSONDecoder().raw_decode(printed, start)
+        yield read
+        start = printed.find('{"key"', end)
+
+
+def test_kafka_consumer_groups_looks_on(tool: Tool, settled: Crew) -> None:
+    """--list, and --describe of positions, members and state, of a group that lives."""
+    group = settled.group
+
+    assert group in tool(GROUPS, "--list").split()
+    positions = rows(tool(GROUPS, "--describe", "--group", group))
+    assert {row["PARTITION"]: row["CURRENT-OFFSET"] for row in positions} == {"0": "5", "1": "7"} | dict.fromkeys("2345", "-")
+    assert all(row["CLIENT-ID"] == "rdkafka" and row["HOST"] == "/127.0.0.1" for row in positions)
+    [member] = rows(tool(GROUPS, "--describe", "--group", group, "--members"))
+    assert member["#PARTITIONS"] == "6"
+    assert "Stable" in tool(GROUPS, "--describe", "--group", group, "--state")
+
+
+def test_kafka_consumer_groups_changes(tool: Tool, settled: Crew) -> None:
+    """A group with members keeps its positions and its life; of an empty one positions are reset and deleted, then the group."""
+    group, topic = settled.group, settled.topic
+    assert "not empty" in tool(GROUPS, "--delete", "--group", group, code=None)
+    settled.leave(settled.members[0])
+
+    # The tool keeps to the offsets that there are messages of, and there are none: 0 it is, see docs/differences.md.
+    reset = tool(GROUPS, "--reset-offsets", "--group", group, "--topic", f"{topic}:1", "--to-earliest", "--execute")
+    assert [(row["PARTITION"], row["NEW-OFFSET"]) for row in rows(reset)] == [("1", "0")]
+    assert "Successful" in tool(GROUPS, "--delete-offsets", "--group", group, "--topic", f"{topic}:0")
+    left = rows(tool(GROUPS, "--describe", "--group", group))
+    assert [(row["PARTITION"], row["CURRENT-OFFSET"]) for row in left] == [("1", "0")]
+    assert "successful" in tool(GROUPS, "--delete", "--group", group)
+    assert group not in tool(GROUPS, "--list").split()
+
+
+def test_kafka_topics(tool: Tool, shared_bootstrap: str, fresh_name: str) -> None:
+    """Topics are made, listed, given more partitions, and deleted."""
+    admin = ConfluentAdmin(shared_bootstrap)
+    tool(TOPICS, "--create", "--topic", fresh_name, "--partitions", "2")
+    assert {fresh_name, "__consumer_offsets"} <= set(tool(TOPICS, "--list").split())
+    tool(TOPICS, "--alter", "--topic", fresh_name, "--partitions", "4")
+    eventually(lambda: admin.partitions_of(fresh_name) == 4)
+    tool(TOPICS, "--delete", "--topic", fresh_name)
+
+    eventually(lambda: fresh_name not in tool(TOPICS, "--list").split())
+
+
+def test_the_console_consumer_tails_the_offsets_topic(tool: Tool, settled: Crew) -> None:
+    """With Kafka's formatter: each commit as JSON, from the log that this server writes."""
+    words = ("--topic", "__consumer_offsets", "--from-beginning", "--formatter", FORMATTER, "--timeout-ms", "3000")
+    printed = tool(CONSOLE, *words, code=None)
+
+    commits = [(read["key"]["data"], read["value"]["data"]["offset"]) for read in objects(printed) if read["value"]]
+    ours = [(key["topic"], key["partition"], offset) for key, offset in commits if key["group"] == settled.group]
+    assert ours == [(settled.topic, 0, 5), (settled.topic, 1, 7)]
+
+
+def test_verifiable_consumers_share_what_there_is(shared_bootstrap: str, fresh_name: str) -> None:
+    """The consumer of Kafka's system tests: two of them divide six partitions; one is stopped, the other has them all."""
+    ConfluentAdmin(shared_bootstrap).create_topic(fresh_name, 6)
+    words = (
+        "--bootstrap-server",
+        shared_bootstrap,
+        "--topic",
+        fresh_name,
+        "--group-id",
+        fresh_name,
+        "--session-timeout",
+        "60000",
+    )
+    consumers = [_Verifiable(java_command(VERIFIABLE, *words)) for _ in range(2)]
+    try:
+        eventually(lambda: sorted(len(consumer.owned()) for consumer in consumers) == [3, 3], 60)
+        assert sorted(consumers[0].owned() | consumers[1].owned()) == list(range(6))
+
+        consumers[0].stop()
+
+        eventually(lambda: consumers[1].owned() == set(range(6)), 30)
+    finally:
+        for consumer in consumers:
+            consumer.kill()
+
+
+class _Verifiable:
+    """A VerifiableConsumer, which prints an event per line."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert self._process.stdout is not None
+        self._lines: list[dict[str, Any]] = []
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def owned(self) -> set[int]:
+        owned: set[int] = set()
+        for event in self._lines:
+            changed = {each["partition"] for each in event.get("partitions", []) if isinstance(each, dict)}
+            if event["name"] == "partitions_assigned":
+                owned |= changed
+            elif event["name"] == "partitions_revoked":
+                owned -= changed
+        return owned
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(60)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._thread.join()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if re.match(r"\{.*\}$", line):
+                self._lines.append(json.loads(line))
