@@ -10,6 +10,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -50,6 +51,13 @@ def add_own_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="drop tombstones older than this time in ms since 1970 (default: keep all)",
     )
+    parser.add_argument(
+        "--task-bytes",
+        type=int,
+        default=1 << 30,
+        metavar="N",
+        help="on Spark, a shard with more to read than this is done by many tasks (%(default)s)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -82,7 +90,7 @@ def _run(options: argparse.Namespace, todo: Sequence[ShardPlan], progress: Progr
         return CompactResult()
 
     with spark_session(options) as spark:
-        return compact(todo, options.tombstone_cutoff_ms, lambda *work: run_spark(spark, *work), progress)
+        return compact(todo, options.tombstone_cutoff_ms, partial(run_spark, spark, task_bytes=options.task_bytes), progress)
 
 
 def _as_text(result: CompactResult, seconds: float) -> str:

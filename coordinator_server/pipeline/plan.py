@@ -95,8 +95,11 @@ def plan_shard(shard_dir: Path, sealed_to: int | None = None) -> ShardPlan | Non
 
 
 def input_bytes(plan: ShardPlan) -> int:
-    """About how much there is to read."""
-    return sum(path.stat().st_size for path in Path(plan.directory).glob("*.log"))
+    """About how much there is to read. Checks nothing."""
+    shard_dir = Path(plan.directory)
+    layer = newest_valid_layer(shard_dir, plan.to_offset)
+    found = _from_layer_on(shard_dir, layer, segment_bases(shard_dir), plan.to_offset)
+    return sum(Path(source.path).stat().st_size for source in found)
 
 
 def sources(shard_dir: Path, upto: int) -> tuple[Layer | None, list[Source]]:

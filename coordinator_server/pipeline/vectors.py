@@ -41,22 +41,22 @@ class VectorEngine:
         try:
             records_in, kept = _select(inputs)
             if is_of_groups(attempt.path.parent.name):
-                _check_keys(kept)
+                check_keys(kept)
             if cutoff_ms is not None:
                 kept = [part.take((part.value_size >= 0) | (part.timestamp >= cutoff_ms)) for part in kept]
             kept = [part for part in kept if len(part)]
-            _check_ascending(kept)
+            check_ascending(kept)
         except Irregular:
             return PythonEngine().write(inputs, cutoff_ms, attempt)
-        _write(kept, attempt)
+        write_batches(kept, attempt)
         tombstones = sum(int((part.value_size < 0).sum()) for part in kept)
-        return Written(records_in, sum(map(len, kept)), tombstones, _digest(kept))
+        return Written(records_in, sum(map(len, kept)), tombstones, digest_columns(kept))
 
     def digest(self, paths: Sequence[Path], /) -> Digest:
         found = Digest()
         for path in paths:
             try:
-                found.merge(_digest([read_columns(map_file(path), None, 2**63 - 1)]))
+                found.merge(digest_columns([read_columns(map_file(path), None, 2**63 - 1)]))
             except Irregular:
                 found.merge(PythonEngine().digest([path]))
         return found
@@ -67,13 +67,10 @@ def _select(inputs: Sequence[Source]) -> tuple[int, list[Columns]]:
     records_in = 0
     seen: list[pa.Array] = []
     kept: list[Columns] = []
-    for group in _groups(inputs):
-        parts = [_read(source) for source in group]
+    for group in neighbours(inputs):
+        parts = [read_source(source) for source in group]
         records_in += sum(map(len, parts))
-        encoded = pa.concat_arrays([part.keys() for part in parts]).dictionary_encode()
-        codes, distinct = encoded.indices.to_numpy(), encoded.dictionary
-        last = np.empty(len(distinct), np.int64)
-        last[codes] = np.arange(len(codes))
+        distinct, last = last_of_keys(parts)
         if seen and len(distinct):
             is_new = pc.invert(pc.is_in(distinct, value_set=pa.chunked_array(seen)))
             distinct, last = distinct.filter(is_new), last[is_new.to_numpy(zero_copy_only=False)]
@@ -84,7 +81,16 @@ def _select(inputs: Sequence[Source]) -> tuple[int, list[Columns]]:
     return records_in, kept
 
 
-def _groups(inputs: Sequence[Source]) -> Iterator[list[Source]]:
+def last_of_keys(parts: Sequence[Columns]) -> tuple[pa.Array, Ints]:
+    """The distinct keys of files in offset order, and the row of each one's last record, counted over all of them."""
+    encoded = pa.concat_arrays([part.keys() for part in parts]).dictionary_encode()
+    last = np.empty(len(encoded.dictionary), np.int64)
+    codes = encoded.indices.to_numpy()
+    last[codes] = np.arange(len(codes))
+    return encoded.dictionary, last
+
+
+def neighbours(inputs: Sequence[Source]) -> Iterator[list[Source]]:
     """Neighbouring files, the newest group first; in a group oldest first."""
     group: list[Source] = []
     size = 0
@@ -99,7 +105,7 @@ def _groups(inputs: Sequence[Source]) -> Iterator[list[Source]]:
         yield group[::-1]
 
 
-def _read(source: Source) -> Columns:
+def read_source(source: Source) -> Columns:
     path = Path(source.path)
     columns = read_columns(map_file(path), int(path.stem) if source.is_dense else None, source.to_offset)
     return columns if source.from_offset == 0 else columns.take(columns.offset >= source.from_offset)
@@ -117,7 +123,7 @@ def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:
     return found
 
 
-def _check_keys(kept: Sequence[Columns]) -> None:
+def check_keys(kept: Sequence[Columns]) -> None:
     """Legacy keys name the same positions as others, which only the reference knows (``standing.py``)."""
     for part in kept:
         # The first two bytes are the record's type; a shorter key has none.
@@ -126,7 +132,7 @@ def _check_keys(kept: Sequence[Columns]) -> None:
             raise Irregular("legacy keys")
 
 
-def _check_ascending(kept: Sequence[Columns]) -> None:
+def check_ascending(kept: Sequence[Columns]) -> None:
     if (np.diff(_joined(kept, "offset")) <= 0).any():
         raise Irregular("records out of order")
 
@@ -144,19 +150,20 @@ class _Rows(NamedTuple):
     cuts: Ints
 
 
-def _write(kept: Sequence[Columns], attempt: LayerAttempt) -> None:
-    """Cut batches and append them, a slice of whole batches at a time."""
+def write_batches(kept: Sequence[Columns], attempt: LayerAttempt, *, is_end: bool = True) -> list[Columns]:
+    """Cut batches and append them, a slice of whole batches at a time. Where more records follow, the last batch is not: its records are returned."""
     size = _joined(kept, "key_end") - _joined(kept, "key_start") + np.maximum(_joined(kept, "value_size"), 0)
     offset, epoch = _joined(kept, "offset"), _joined(kept, "epoch")
     rows = _Rows(offset, _joined(kept, "timestamp"), epoch, _cuts(offset, epoch, size))
-    first = 0
-    while first < len(rows.cuts) - 1:
+    first, end = 0, len(rows.cuts) - (1 if is_end else 2)
+    while first < end:
         last = max(first + 1, int(np.searchsorted(rows.cuts, rows.cuts[first] + WRITE_RECORDS, "right")) - 1)
-        cuts = rows.cuts[first : last + 1]
+        cuts = rows.cuts[first : min(last, end) + 1]
         span = np.arange(cuts[0], cuts[-1])
         tails = pa.concat_arrays([part.tails() for part in _split(kept, span) if len(part)])
         _write_batches(rows, cuts, tails, attempt)
         first = last
+    return [part for part in _split(kept, np.arange(rows.cuts[max(end, 0)], len(offset))) if len(part)]
 
 
 def _cuts(offset: Ints, epoch: Ints, size: Ints) -> Ints:
@@ -254,7 +261,7 @@ def _edges(array: pa.Array) -> Ints:
     return np.frombuffer(array.buffers()[1], np.int64)[: len(array) + 1]
 
 
-def _digest(kept: Sequence[Columns]) -> Digest:
+def digest_columns(kept: Sequence[Columns]) -> Digest:
     """``digest.Digest`` of whole columns."""
     found = Digest()
     for part in kept:

@@ -20,7 +20,7 @@ from tests.support.segments import START_MS, append_segments, coordinator_log, w
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 
-from coordinator_server.pipeline.spark import ShardFailed, run_spark
+from coordinator_server.pipeline.spark import TASK_BYTES, ShardFailed, run_spark
 
 SHARDS = 11
 
@@ -30,9 +30,12 @@ def write_data(data_dir: Path, seed: int = 0) -> None:
         write_segments(data_dir / f"__consumer_offsets-{number}", coordinator_log(seed + number, 10 + 9 * number), 4)
 
 
-def on_spark(spark: Any, data_dir: Path, cutoff_ms: int | None = None, progress: Progress | None = None) -> CompactResult:
+def on_spark(
+    spark: Any, data_dir: Path, cutoff_ms: int | None = None, progress: Progress | None = None, task_bytes: int = TASK_BYTES
+) -> CompactResult:
     with compaction_lock(data_dir):
-        return compact(plans(data_dir, {}), cutoff_ms, partial(run_spark, spark), progress or Progress())
+        run = partial(run_spark, spark, task_bytes=task_bytes)
+        return compact(plans(data_dir, {}), cutoff_ms, run, progress or Progress())
 
 
 def in_python(data_dir: Path, cutoff_ms: int | None = None) -> CompactResult:
@@ -59,6 +62,23 @@ def test_the_same_bytes_as_the_plain_engine(spark: Any, tmp_path: Path) -> None:
 
     assert [len(result.layers) for result in (*first, *second)] == [SHARDS, SHARDS, 2, 2]
     assert contents(tmp_path / "spark") == contents(tmp_path / "python")
+
+
+def test_a_shard_that_is_too_large_for_a_task(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its keys are shuffled: the same bytes, and the same result, as in one task."""
+    for name in ("giant", "python"):
+        write_data(tmp_path / name)
+    sizes = sorted(sum(log.stat().st_size for log in shard.glob("*.log")) for shard in (tmp_path / "giant").iterdir())
+    told: list[int] = []
+    progress = Progress()
+    monkeypatch.setattr(progress, "advance", lambda shards, _: told.append(shards))
+
+    found = on_spark(spark, tmp_path / "giant", progress=progress, task_bytes=sizes[-3])
+    expected = in_python(tmp_path / "python")
+
+    assert told[-2:] == [SHARDS - 1, SHARDS]
+    assert contents(tmp_path / "giant") == contents(tmp_path / "python")
+    assert [layer.records_in for layer in found.layers] == [layer.records_in for layer in expected.layers]
 
 
 def test_nothing_sealed_means_nothing_to_do(spark: Any, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_the_digest_is_the_reference_s(records: list[tuple[bytes, bytes | None]]
     """Computed over whole columns, it is the same number."""
     data = encode(Batch(tuple(Record(n, START_MS, key, value) for n, (key, value) in enumerate(records))))
 
-    found = vectors._digest([read_columns(np.frombuffer(data, np.uint8), 0, len(records))])
+    found = vectors.digest_columns([read_columns(np.frombuffer(data, np.uint8), 0, len(records))])
 
     assert found == digest_of(records)
 
