@@ -21,7 +21,9 @@ class Played:
     def __init__(self, titles: set[str], name: str, servers: Servers) -> None:
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=name)
         wanted = [script for script in scripts_of(name) if script.title in titles]
-        self._outcomes: dict[str, Future[None]] = {script.title: self._pool.submit(play, script, servers) for script in wanted}
+        self._outcomes: dict[str, Future[None]] = {
+            script.title: self._pool.submit(play, script, servers, is_timed=True) for script in wanted
+        }
 
     def result(self, script: Script) -> None:
         """Raises what playing it raised."""

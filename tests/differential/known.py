@@ -115,6 +115,9 @@ def _never_expires(step: Step) -> bool:
     return step.line.startswith("pause ") and states == [("Empty", "Dead")] and step.asked.api == "commit"
 
 
+# The one that logs show, not answers.
+OUTLIVING: Final = 25
+
 KNOWN: Final[dict[int, Known]] = {
     1: Known(
         "a JoinGroup or SyncGroup is parked, and the same member asks again",
@@ -154,4 +157,5 @@ KNOWN: Final[dict[int, Known]] = {
         is_parked_apart=_names_a_protocol_twice,
         is_told_apart=_names_a_protocol_twice,
     ),
+    OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

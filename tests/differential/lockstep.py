@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from tests.differential.known import KNOWN, Step, Unlike
+from tests.differential.known import KNOWN, OUTLIVING, Step, Unlike
+from tests.differential.records import Tail, told, without_outliving
 from tests.differential.side import ASKED_BY_NOBODY, Server, Side
 from tests.differential.wire import Sent
 from tests.scenarios.player import Words, words_of
@@ -47,6 +48,8 @@ class Lockstep:
     def __init__(self, ours: Server, kafka: Server, prefix: str) -> None:
         self.ours = Side(ours, prefix)
         self.kafka = Side(kafka, prefix)
+        self._prefix = prefix
+        self._tails = Tail(ours), Tail(kafka)
         self._seen: Counter[int] = Counter()
         self._played: list[str] = []
         self._compared: set[int] = set()
@@ -55,8 +58,8 @@ class Lockstep:
         self._groups: list[str] = []
 
     def close(self) -> None:
-        for side in (self.ours, self.kafka):
-            side.close()
+        for each in (*self._sides, *self._tails):
+            each.close()
 
     def move_to(self, ours: Server, kafka: Server) -> None:
         """Both were started again."""
@@ -72,6 +75,20 @@ class Lockstep:
         except Ended as why:
             return Outcome(len(self._played), self._seen, str(why))
         return Outcome(len(self._played), self._seen)
+
+    def compare_logs(self) -> None:
+        """The log says the same of each group, too. For scripts that were played to their end."""
+        ours, kafka = (tail.records(self._prefix) for tail in self._tails)
+        for group in sorted({*ours, *kafka}):
+            here, there = told(self.ours.names, ours.get(group, [])), told(self.kafka.names, kafka.get(group, []))
+            if here != there and without_outliving(here) != here:
+                self._seen[OUTLIVING] += 1
+                here = without_outliving(here)
+            unlike = [
+                f"{each.path}: ours {each.ours!r}, Kafka {each.kafka!r}" for each in _unlike(f"log of {group}", here, there)
+            ]
+            if unlike:
+                raise self._difference("\n".join(unlike))
 
     def _play(self, line: str) -> None:
         is_compared = not line.endswith(SOON)

@@ -25,6 +25,7 @@ UNORDERED: Final = {
     ("OffsetCommitResponse", "topics"),
     ("OffsetDeleteResponse", "topics"),
     ("MetadataResponse", "topics"),
+    ("Record", "members"),
     ("CreateTopicsResponse", "topics"),
     ("DeleteTopicsResponse", "responses"),
     ("CreatePartitionsResponse", "results"),

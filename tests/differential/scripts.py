@@ -55,12 +55,14 @@ def scripts_of(name: str) -> Iterator[Script]:
         yield Script(f"{name}: {scenario.title}", lines, frozenset(numbers))
 
 
-def play(script: Script, servers: Servers) -> None:
-    """The servers agree, but for what the script says."""
+def play(script: Script, servers: Servers, *, is_timed: bool = False) -> None:
+    """The servers agree, but for what the script says; so do their logs, which cannot be read at one moment where time goes on to change them."""
     for attempt in range(TRIES):
         lockstep = Lockstep(*servers, f"{script.prefix}{attempt}-")
         try:
             outcome = lockstep.play(script.lines)
+            if not outcome.ended and not is_timed:
+                lockstep.compare_logs()
         finally:
             lockstep.close()
         if outcome.ended != LEADER_CHOSEN:

@@ -11,6 +11,7 @@ from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from tests.differential.records import OFFSETS_PARTITIONS
 from tests.differential.scripts import Servers
 from tests.differential.side import Server
 from tests.differential.wire import Connection
@@ -25,6 +26,7 @@ LIMITS: Final[Mapping[str, object]] = {
     "group.min.session.timeout.ms": 1000,
     "group.max.session.timeout.ms": 300_000,
     "auto.create.topics.enable": "false",
+    "offsets.topic.num.partitions": OFFSETS_PARTITIONS,
 }
 OTHER_LIMITS: Final[Mapping[str, object]] = {
     **LIMITS,

@@ -22,6 +22,8 @@ def test_sequence(seed: int, servers: Servers) -> None:
     lockstep = Lockstep(*servers, f"sequence{seed}-")
     try:
         outcome = lockstep.play(sequence(seed))
+        if not outcome.ended:
+            lockstep.compare_logs()
     except Difference as found:
         command = f"make test ARGS='tests/differential/test_sequences.py --seed {seed}'"
         raise AssertionError(f"{found}\n{command}") from None

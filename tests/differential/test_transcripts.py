@@ -18,6 +18,7 @@ _NOT_A_CLIENT: Final = {"wait", "jump", "hold", "flush", "release", "fail", "res
 
 # The listed differences that a transcript shows.
 _DIFFERS: Final[dict[str, frozenset[int]]] = {
+    "deletion: so does one whose members are about to be known to the log": frozenset({25}),
     "join: a protocol that a member names twice counts once, with the metadata of the first": frozenset({14}),
     "join: a second join of the same member is the one that is answered when the phase is over": frozenset({1}),
     "leave: one that waits for its assignment and leaves is told that it is unknown": frozenset({2}),
