@@ -3,8 +3,8 @@
     python -m bench.restart [--groups 10000] [--partitions 100] [--layer] [--rounds 3] [--dir DIR]
 
 A server is filled with simple commits, one of PARTITIONS offsets per group, and killed with SIGKILL. Then, round by round: it is started, asked for
-the offsets of every group, over one connection with WINDOW requests in flight, until each has been answered as it should be, and killed
-again. A group that is still being loaded is asked again. With --layer the log is compacted first, by the plain engine. With --dir a
+the offsets of every group, from when it listens on, over one connection with WINDOW requests in flight, until each has been answered as it should
+be, and killed again. A group that is still being loaded is asked again after RETRY_S, as clients do, who wait longer. With --layer the log is compacted first, by the plain engine. With --dir a
 directory that an earlier run has left is used, or made and left. Times are seconds since the server's process was started.
 """
 
@@ -48,6 +48,7 @@ TOPIC = "orders"
 COMMIT_VERSION, FETCH_VERSION = 8, 8
 API_KEY = 9
 WINDOW = 50
+RETRY_S = 0.01
 LINE = "{:7.2f} s {:9.2f} s {:9.2f} s {:12.2f} s {:11.2f} s {:6.0f} {:6.0f} MB"
 START_WITHIN_S = 600
 _LOADING = int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
@@ -73,6 +74,7 @@ def main() -> None:
         # Not to be surprised by a layer, or by the work of making one.
         quiet = {"log.cleaner.enable": "false"}
         server = Server(directory, quiet | dict(one.split("=", 1) for one in options.override))
+        server.port = _free_port()
         if not server.data_dir.is_dir():
             with server:
                 started = time.monotonic()
@@ -106,17 +108,40 @@ def _restart(server: Server, groups: int, partitions: int) -> Restart:
     frames = [_fetch(number, partitions) for number in range(groups)]
     expected = [crc32c(_expected(number, partitions)) for number in range(groups)]
     started = time.monotonic()
-    server.start(START_WITHIN_S)
+    server.launch()
     try:
+        _await_listening(server)
         listening_s, listening_cpu_s = time.monotonic() - started, _cpu_s(server.pid)
         _await(server.address, frames, expected, range(0, groups, max(1, groups // 500)))
         sampled_s = time.monotonic() - started
         _await(server.address, frames, expected, range(groups))
+        server.await_ready(START_WITHIN_S)
         all_s, all_cpu_s = time.monotonic() - started, _cpu_s(server.pid)
         rss_mb, peak_mb = (_memory_mb(server.pid, name) for name in ("VmRSS", "VmHWM"))
     finally:
         server.kill()
     return Restart(listening_s, sampled_s, all_s, listening_cpu_s, all_cpu_s, rss_mb, peak_mb)
+
+
+def _await_listening(server: Server) -> None:
+    """Until a connection is accepted."""
+    deadline = time.monotonic() + START_WITHIN_S
+    while True:
+        try:
+            Client((server.host, server.port), "bench").close()
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.002)
+        else:
+            server.ports = [server.port]
+            return
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port
 
 
 def _fill(address: Address, groups: int, partitions: int) -> None:
@@ -152,6 +177,7 @@ def _await(address: Address, frames: list[bytes], expected: list[int], numbers: 
             batch = [left.popleft() for _ in range(min(len(left), WINDOW - len(asked)))]
             connection.sendall(b"".join(frames[number] for number in batch))
             asked.extend(batch)
+            is_too_early = False
             for _ in range(max(1, len(asked) // 2)):
                 number = asked.popleft()
                 size = int.from_bytes(answers.read(4))
@@ -160,6 +186,9 @@ def _await(address: Address, frames: list[bytes], expected: list[int], numbers: 
                     if answer != _loading(number):
                         raise SystemExit(f"{_group(number)} was answered wrongly: {answer[:200]!r}")
                     left.append(number)
+                    is_too_early = True
+            if is_too_early:
+                time.sleep(RETRY_S)
 
 
 def _fetch(number: int, partitions: int) -> bytes:

@@ -11,23 +11,22 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import msgspec
 import structlog
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.parent import die_with_parent
-from coordinator_server.cli.serve import calm_the_collector, die, stop_signals
+from coordinator_server.cli.serve import calm_the_collector, die, stop_signals, unless
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import run_operation
 from coordinator_server.server.daemon import Daemon, Place
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.orders import Ask, Loaded, Order, Serve, Serving, Told, ToLoop
+from coordinator_server.server.orders import Ask, Listen, Listening, Order, Prepared, Serving, Told, ToLoop
 
 log = structlog.get_logger(__name__)
 
@@ -79,7 +78,7 @@ class _Loop:
     def __init__(self, order: Order) -> None:
         self._order = order
         self._stopping = stop_signals(signal.SIGTERM)
-        self._may_serve = asyncio.Event()
+        self._may_listen = asyncio.Event()
         self._asked: set[asyncio.Task[None]] = set()
         self._link: Link[ToLoop] = Link(ToLoop, self._received, self._orphaned)
         place = Place(order.loop, order.ports, order.serving)
@@ -90,13 +89,16 @@ class _Loop:
         await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=channel)
         try:
             await daemon.adopt([socket.socket(fileno=each) for each in self._order.sockets])
-            if await self._unless_stopped(daemon.load()):
-                self._link.send(Loaded(tuple(daemon.operations)))
-            if await self._unless_stopped(self._may_serve.wait()):
-                await daemon.serve()
-                self._link.send(Serving())
-                calm_the_collector()
-                log.info("loop-serving", port=self._order.ports[self._order.loop])
+            if await unless(self._stopping, daemon.prepare()):
+                self._link.send(Prepared(tuple(daemon.operations)))
+            if await unless(self._stopping, self._may_listen.wait()):
+                await daemon.listen()
+                self._link.send(Listening())
+                log.info("loop-listening", port=self._order.ports[self._order.loop])
+                if await unless(self._stopping, daemon.finish_loading()):
+                    calm_the_collector()
+                    self._link.send(Serving())
+                    log.info("loop-serving", port=self._order.ports[self._order.loop])
         except (StartError, LogError) as failure:
             await daemon.stop()
             return complain(failure, 1)
@@ -104,21 +106,10 @@ class _Loop:
         await daemon.stop()
         return 0
 
-    async def _unless_stopped(self, work: Coroutine[Any, Any, object]) -> bool:
-        """Whether the work was done; it is given up when the loop is to stop."""
-        tasks = [asyncio.ensure_future(work), asyncio.ensure_future(self._stopping.wait())]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        tasks[1].cancel()
-        if not tasks[0].done():
-            tasks[0].cancel()
-            return False
-        tasks[0].result()
-        return True
-
     def _received(self, message: ToLoop) -> None:
         match message:
-            case Serve():
-                self._may_serve.set()
+            case Listen():
+                self._may_listen.set()
             case Ask():
                 task = asyncio.get_running_loop().create_task(self._answer(message))
                 self._asked.add(task)

@@ -1,8 +1,8 @@
 """Run the coordinator until SIGTERM or SIGINT.
 
-Prints one line on stdout when it answers; logs go to stderr. An acknowledged commit is on disk. Stopping answers what is
-owed first; kill -9 loses nothing that was acknowledged. With --loops, groups are spread over that many processes: one that
-dies is started again, and all of them end together.
+Prints one line on stdout when every group is loaded; clients are answered before, and ask again for a group that is not there
+yet. Logs go to stderr. An acknowledged commit is on disk. Stopping answers what is owed first; kill -9 loses nothing that was
+acknowledged. With --loops, groups are spread over that many processes: one that dies is started again, and all of them end together.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -96,14 +98,15 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     gc.disable()
     daemon = Daemon(config, data_dir, die)
     try:
-        ready = await daemon.start(host, port)
+        address = _address(*await daemon.open(host, port))
+        log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)
+        if await unless(stopping, daemon.finish_loading()):
+            calm_the_collector()
+            print(f"coordinator-server ready on {address} (cluster {daemon.cluster_id}, data {data_dir})", flush=True)
+            log.info("serving", address=address)
     except (StartError, LogError) as failure:
         await daemon.stop()
         return complain(failure, 1)
-    address = _address(*ready.endpoint)
-    print(f"coordinator-server ready on {address} (cluster {ready.cluster_id}, data {data_dir})", flush=True)
-    calm_the_collector()
-    log.info("serving", address=address, data_dir=str(data_dir), node_id=config.node_id)
     await stopping.wait()
     log.info("stopping")
     await daemon.stop()
@@ -153,9 +156,20 @@ def stop_signals(*numbers: signal.Signals) -> asyncio.Event:
     return stopping
 
 
+async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, object]) -> bool:
+    """Whether the work was done; it is given up when we are to stop."""
+    tasks = [asyncio.ensure_future(work), asyncio.ensure_future(stopping.wait())]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    tasks[1].cancel()
+    if not tasks[0].done():
+        tasks[0].cancel()
+        return False
+    tasks[0].result()
+    return True
+
+
 def calm_the_collector() -> None:
-    """What was loaded stays: it need not be looked at again. Requests make little that refers to itself, so full rounds may be rare."""
-    gc.collect()
+    """What was loaded stays: it is never looked at, which would take as long as all of it is large. Requests make little that refers to itself."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     gc.enable()

@@ -22,7 +22,8 @@ from protocol.record_batch import HEADER_SIZE, NO_PRODUCER_ID, BatchHeader, iter
 
 log = structlog.get_logger(__name__)
 
-RECORDS_PER_STEP = 2000
+# A millisecond or two.
+RECORDS_PER_STEP = 1000
 
 _RESULTS = {COMMIT: TransactionResult.COMMIT, ABORT: TransactionResult.ABORT}
 

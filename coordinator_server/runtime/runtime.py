@@ -12,7 +12,7 @@ After Kafka's ``CoordinatorRuntime``; there is no append queue or event thread h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -38,9 +38,10 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
 from coordinator_server.runtime.errors import TooLarge, error_for
-from coordinator_server.runtime.flush import ADAPTIVE, Flusher, Soon, settle
+from coordinator_server.runtime.flush import ADAPTIVE, Flusher, settle
 from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.loader import ShardLoader
+from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from protocol.coordinator_records import RecordSerde
 from protocol.error_codes import ErrorCode
@@ -68,6 +69,14 @@ class WriteOperation(NamedTuple, Generic[S, Q, R]):
     call: Callable[[S, RequestContext, Q, Reply[R]], CoordinatorResult[R]]
 
 
+class Progress(NamedTuple):
+    """A shard, and how many records its load has read so far."""
+
+    shard: ShardId
+    state: ShardState
+    records: int
+
+
 class LoopServices(NamedTuple):
     """What a loop shares between its runtimes."""
 
@@ -75,7 +84,7 @@ class LoopServices(NamedTuple):
     flusher: Flusher
     timers: TimerQueue
     clock: Clock
-    soon: Soon
+    loads: LoadQueue
     # What the log says of the records of timers; nothing where there is no provenance.
     timer_origin: Origin | None = None
 
@@ -266,7 +275,7 @@ class CoordinatorRuntime(Generic[S]):
     # Life of a shard
 
     def load(self, partition: int, epoch: int, when_loaded: Callable[[ErrorCode], None] | None = None) -> None:
-        """Become the owner of a partition at ``epoch``: replay its log step by step, between other work of the loop.
+        """Become the owner of a partition at ``epoch``: its log is replayed step by step, when it is its turn, between other work of the loop.
 
         An epoch that is not newer than the known one is ignored. A newer one of a shard that loads or is ACTIVE is taken over as it
         is: there is one load; a FAILED shard starts afresh. ``when_loaded`` hears how the load ends, unless the shard is given up before.
@@ -292,7 +301,7 @@ class CoordinatorRuntime(Generic[S]):
         shard.state = ShardState.LOADING
         loader = ShardLoader(services.store, shard)
         # What the partition's last owner here has submitted is part of its log, or is not: first it must be known which.
-        services.flusher.after_submit(lambda: self._load_soon(shard, loader))
+        services.flusher.after_submit(lambda: services.loads.add(partial(self._load_step, shard, loader)))
 
     def unload(self, partition: int, epoch: int | None = None) -> None:
         """Give a partition up; everything parked on it is refused. An epoch that is not newer than the known one is ignored; None is not asked."""
@@ -308,25 +317,22 @@ class CoordinatorRuntime(Generic[S]):
             self._close(self._contexts.pop(partition))
 
     @property
-    def states(self) -> Iterable[tuple[ShardId, ShardState]]:
-        """Each known shard and where it is in its life."""
-        return [(shard.id, shard.state) for shard in self._contexts.values()]
+    def progress(self) -> list[Progress]:
+        """Each known shard, where it is in its life, and how far its load is or got."""
+        return [Progress(shard.id, shard.state, shard.records_loaded) for shard in self._contexts.values()]
 
     @property
     def records_loaded(self) -> int:
         """How many records the loads of all known shards have read so far."""
         return sum(shard.records_loaded for shard in self._contexts.values())
 
-    def _load_soon(self, shard: ShardContext[S], loader: ShardLoader) -> None:
-        self._services.soon(lambda: self._load_step(shard, loader))
-
-    def _load_step(self, shard: ShardContext[S], loader: ShardLoader) -> None:
+    def _load_step(self, shard: ShardContext[S], loader: ShardLoader) -> bool:
+        """Whether the load is over."""
         if shard.state is not ShardState.LOADING:
-            return
+            return True
         try:
             if not loader.step():
-                self._load_soon(shard, loader)
-                return
+                return False
             shard.has_soft_state = True
             shard.shard.on_loaded()
         except Exception as failure:
@@ -342,6 +348,7 @@ class CoordinatorRuntime(Generic[S]):
         told, shard.when_loaded = shard.when_loaded, []
         for tell in told:
             tell(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
+        return True
 
     def _close(self, shard: ShardContext[S]) -> None:
         shard.state = ShardState.CLOSED

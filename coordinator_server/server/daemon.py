@@ -1,4 +1,8 @@
-"""One loop's server: opens its log, loads its shards, listens; and undoes that in reverse order.
+"""One loop's server: opens its log, learns the topics, listens, loads the groups; and undoes that in reverse order.
+
+    prepared ── the topics are known, groups begin to load
+    listening ── whoever asks for a group that is not there yet is told COORDINATOR_LOAD_IN_PROGRESS, and asks again
+    loaded ── every group answers; only now the log is sealed, cleaned and cut
 
 Alone it is the whole server. As one of several it has a Place among them: the supervisor has taken the data directory and bound the
 sockets, shards are spread, and the catalog is loop 0's; the others follow it.
@@ -31,8 +35,10 @@ from coordinator_server.log.writer import Sync
 from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.gather import Refused
+from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.administration import answer_expiring, answer_restore
@@ -44,7 +50,7 @@ from coordinator_server.server.cluster.nodes import CONTROLLER, GROUP_TOPIC, End
 from coordinator_server.server.cluster.operations import DECLARE_TOPICS
 from coordinator_server.server.cluster.tail import TailClient, TailServer
 from coordinator_server.server.connection import PendingReply
-from coordinator_server.server.control import ControlSocket, Operation
+from coordinator_server.server.control import ControlSocket, Operation, Refusal
 from coordinator_server.server.digest import answer_digest
 from coordinator_server.server.dispatch import Dispatcher, LoggedReply
 from coordinator_server.server.errors import StartError
@@ -67,13 +73,6 @@ DELETE_TOPIC_OFFSETS = WriteOperation("delete-topic-offsets", GroupShard.delete_
 PROGRESS_SECONDS = 2.0
 
 
-class Ready(NamedTuple):
-    """A server that answers."""
-
-    endpoint: Endpoint
-    cluster_id: str
-
-
 class Place(NamedTuple):
     """Which of a server's loops this is: ``loop`` of those that listen on ``ports``. ``serving`` are those that do so already."""
 
@@ -83,9 +82,9 @@ class Place(NamedTuple):
 
 
 class Daemon:
-    """One server process. ``start`` and ``stop`` are called on its loop; ``fatal`` when the log cannot be trusted any more.
+    """One server process. ``open``, ``finish_loading`` and ``stop`` are called on its loop; ``fatal`` when the log cannot be trusted any more.
 
-    One of several loops is given its ``place``; then ``adopt``, ``load`` and ``serve`` are called in the stead of ``start``.
+    One of several loops is given its ``place``; then ``adopt``, ``prepare`` and ``listen`` are called in the stead of ``open``.
     """
 
     def __init__(
@@ -127,7 +126,7 @@ class Daemon:
             self._flusher,
             self._timers,
             self._clock,
-            self._loop.call_soon,
+            LoadQueue(self._loop.call_soon, self._clock),
             TIMER_ORIGIN if config.log_provenance else None,
         )
         batch_bytes = config.message_max_bytes
@@ -160,19 +159,29 @@ class Daemon:
         )
         dispatcher = Dispatcher(served_apis(self._node), _reply_type(), has_provenance=config.log_provenance)
         self._listener = Listener(self._loop, config, dispatcher)
+        self._loads: list[asyncio.Future[ErrorCode]] = []
+        self._is_loaded = False
+        # Topics that were deleted before every shard could hear of it.
+        self._deleted: list[DeletedTopic] = []
         # What ``control.sock`` can be asked for. With several loops the supervisor listens there, and asks all of them.
         self.operations: dict[str, Operation] = {
-            "seal": self._seal,
-            "digest": partial(answer_digest, self._groups, self._catalog),
-            "restore": partial(answer_restore, self._node),
-            "expiring": partial(answer_expiring, self._node),
+            "shards": self._describe_shards,
+            "seal": partial(self._when_loaded, self._seal),
+            "digest": partial(self._when_loaded, partial(answer_digest, self._groups, self._catalog)),
+            "restore": partial(self._when_loaded, partial(answer_restore, self._node)),
+            "expiring": partial(self._when_loaded, partial(answer_expiring, self._node)),
         }
         has_tools = place is None and outside.has_tools
         self._control = ControlSocket(data_dir, self.operations) if has_tools else None
         self._cleaner = Cleaner(config, data_dir, self._seal_all) if has_tools else None
 
-    async def start(self, host: str, port: int) -> Ready:
-        """Bind, load, and only then accept. Raises StartError and LogError; ``stop`` is owed then, too."""
+    async def start(self, host: str, port: int) -> None:
+        """``open`` and ``finish_loading`` in one."""
+        await self.open(host, port)
+        await self.finish_loading()
+
+    async def open(self, host: str, port: int) -> Endpoint:
+        """Answer clients, about groups as far as these are loaded. Raises StartError and LogError; ``stop`` is owed then, too."""
         try:
             endpoint = Endpoint(*await self._listener.bind(host, port))
         except OSError as refused:
@@ -180,18 +189,23 @@ class Daemon:
             raise StartError(
                 f"cannot listen on {host}:{port}: {reason}; is another server there? --listen takes another"
             ) from None
-        await self.load()
-        await self.serve()
-        return Ready(endpoint, self._store.meta.cluster_id)
+        await self.prepare()
+        await self.listen()
+        return endpoint
+
+    @property
+    def cluster_id(self) -> str:
+        """The cluster's, from the data directory."""
+        return self._store.meta.cluster_id
 
     async def adopt(self, sockets: Sequence[socket.socket]) -> None:
         """Take sockets that are bound, instead of binding any."""
         await self._listener.adopt(sockets)
 
-    async def load(self) -> None:
-        """Know everything that the log says. Raises StartError and LogError; ``stop`` is owed then, too."""
+    async def prepare(self) -> None:
+        """Know the topics, and begin to load the groups. Raises StartError and LogError; ``stop`` is owed then, too."""
         self._loop_timers.start()
-        await self._load()
+        await self._begin_to_load()
         if isinstance(self._tail, TailServer):
             await self._tail.start()
         if isinstance(self._tail, TailClient):
@@ -199,14 +213,29 @@ class Daemon:
         else:
             await self._declare_topics()
 
-    async def serve(self) -> None:
-        """Answer."""
+    async def listen(self) -> None:
+        """Accept clients."""
         if self._control is not None:
             await self._control.start()
+        await self._listener.start()
+
+    async def finish_loading(self) -> None:
+        """Wait until every group answers, and say how far that is while it takes long. Raises StartError; ``stop`` is owed then, too."""
+        loads, started = self._loads, self._loop.time()
+        pending: set[asyncio.Future[ErrorCode]] = set(loads)
+        while pending:
+            _, pending = await asyncio.wait(pending, timeout=PROGRESS_SECONDS)
+            seconds = round(self._loop.time() - started, 1)
+            left, records = len(pending), self._groups.records_loaded
+            log.info("loading" if left else "loaded", records=records, shards=len(loads), shards_left=left, seconds=seconds)
+        failed = sum(load.result() != ErrorCode.NONE for load in loads)
+        if failed:
+            raise StartError(f"{failed} of {len(loads)} shards could not be loaded: the lines above name the damaged files")
+        self._is_loaded = True
+        self._delete_offsets(self._deleted)
         if self._cleaner is not None:
             self._cleaner.start()
         self._retention.start()
-        await self._listener.start()
 
     async def stop(self) -> None:
         """Answer what was read, end what is waited for, and leave a log that opens at once."""
@@ -262,31 +291,22 @@ class Daemon:
     def _diverged(self, why: str) -> None:
         self._fatal(LogError(why))
 
-    async def _load(self) -> None:
-        """Load every shard, and say how far it is while that takes long."""
-        loads: list[asyncio.Future[ErrorCode]] = []
+    async def _begin_to_load(self) -> None:
+        """Begin to load every shard, and wait for the catalog, which is the first."""
 
         def loaded() -> Callable[[ErrorCode], None]:
             outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
-            loads.append(outcome)
+            self._loads.append(outcome)
             return outcome.set_result
 
-        if self._nodes.owns(catalog.SHARD):
+        owns_catalog = self._nodes.owns(catalog.SHARD)
+        if owns_catalog:
             self._catalog.load(catalog.PARTITION, FIRST_EPOCH, loaded())
         for partition in range(self._config.offsets_topic_num_partitions):
             if self._nodes.owns(ShardId(GROUP_TOPIC, partition)):
                 self._groups.load(partition, FIRST_EPOCH, loaded())
-        started = self._loop.time()
-        pending: set[asyncio.Future[ErrorCode]] = set(loads)
-        while pending:
-            _, pending = await asyncio.wait(pending, timeout=PROGRESS_SECONDS)
-            if pending:
-                seconds = round(self._loop.time() - started)
-                left = len(pending)
-                log.info("loading", records=self._groups.records_loaded, shards=len(loads), shards_left=left, seconds=seconds)
-        failed = sum(load.result() != ErrorCode.NONE for load in loads)
-        if failed:
-            raise StartError(f"{failed} of {len(loads)} shards could not be loaded: the lines above name the damaged files")
+        if owns_catalog and await self._loads[0] != ErrorCode.NONE:
+            raise StartError("the topics could not be loaded: the line above names the damaged file")
 
     async def _declare_topics(self) -> None:
         topics = declared_topics(self._config)
@@ -306,13 +326,31 @@ class Daemon:
 
     def _delete_offsets(self, topics: Sequence[DeletedTopic]) -> None:
         """What groups of this loop committed for topics that are gone."""
+        if not self._is_loaded:
+            self._deleted += topics
+            return
 
         def begun(answers: list[Refused | None]) -> None:
             failed = sum(isinstance(answer, Refused) for answer in answers)
             if failed:
                 log.warning("offsets-of-deleted-topics-kept", topics=[topic.name for topic in topics], shards=failed)
 
-        self._groups.write_all(DELETE_TOPIC_OFFSETS, self._ourselves, topics, begun)
+        if topics:
+            self._groups.write_all(DELETE_TOPIC_OFFSETS, self._ourselves, topics, begun)
+
+    async def _describe_shards(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Where each shard is in its life, and how many records its load has read so far."""
+        progress = [*self._catalog.progress, *self._groups.progress]
+        return {"shards": {str(each.shard): {"state": each.state.value, "records_loaded": each.records} for each in progress}}
+
+    async def _when_loaded(self, operation: Operation, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Whoever works on the log as a whole gets it whole. Raises Refusal."""
+        if not self._is_loaded:
+            left = sum(each.state is ShardState.LOADING for each in self._groups.progress)
+            raise Refusal(
+                f'{left} shards are still being loaded, {{"op": "shards"}} says how far they are: try again when they are there'
+            )
+        return await operation(request)
 
     async def _seal(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """End every active segment, so that all that is durable now can be compacted."""

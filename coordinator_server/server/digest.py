@@ -26,8 +26,8 @@ async def answer_digest(
     groups: CoordinatorRuntime[GroupShard], catalog: CoordinatorRuntime[CatalogShard], request: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Raises Refusal for a shard that is not here, and CoordinatorError for one that cannot be read."""
-    topics = {str(shard): shard.partition for shard, _ in catalog.states}
-    hosted = topics | {str(shard): shard.partition for shard, _ in groups.states}
+    topics = {str(shard): shard.partition for shard, *_ in catalog.progress}
+    hosted = topics | {str(shard): shard.partition for shard, *_ in groups.progress}
     with_groups = request.get("groups") is True
     shards = {}
     for name in request.get("shards") or hosted:

@@ -1,10 +1,11 @@
 """What a supervisor and its loops say to each other, each on a socket of its own.
 
     supervisor ── Order ──► loop              the first thing that it reads
-    supervisor ◄── Loaded ── loop             it knows its shards, and could serve
-    supervisor ── Serve ──► loop              all others could, too
-    supervisor ◄── Serving ── loop
-    supervisor ── Ask ──► loop, ◄── Told ──   an operation of control.sock, at any time after Loaded
+    supervisor ◄── Prepared ── loop           it knows the topics, and could answer
+    supervisor ── Listen ──► loop             all others could, too
+    supervisor ◄── Listening ── loop          clients are answered, also those whose groups are not loaded yet
+    supervisor ◄── Serving ── loop            all its groups are
+    supervisor ── Ask ──► loop, ◄── Told ──   an operation of control.sock, at any time after Prepared
 
 A socket that closes is a death, on either side.
 """
@@ -34,7 +35,7 @@ class Order(Struct, tag=True, frozen=True):
     log_format: LogFormat
 
 
-class Serve(Struct, tag=True, frozen=True):
+class Listen(Struct, tag=True, frozen=True):
     """Accept clients."""
 
 
@@ -45,14 +46,18 @@ class Ask(Struct, tag=True, frozen=True):
     request: dict[str, Any]
 
 
-class Loaded(Struct, tag=True, frozen=True):
-    """The loop is ready to serve, and has these operations of ``control.sock``."""
+class Prepared(Struct, tag=True, frozen=True):
+    """The loop could answer clients, and has these operations of ``control.sock``."""
 
     operations: tuple[str, ...]
 
 
+class Listening(Struct, tag=True, frozen=True):
+    """The loop answers clients, and loads its groups."""
+
+
 class Serving(Struct, tag=True, frozen=True):
-    """The loop answers clients."""
+    """All groups of the loop are there."""
 
 
 class Told(Struct, tag=True, frozen=True):
@@ -62,5 +67,5 @@ class Told(Struct, tag=True, frozen=True):
     answer: dict[str, Any]
 
 
-ToLoop = Union[Order, Serve, Ask]  # noqa: UP007 - msgspec's decoder takes it as a value
-FromLoop = Union[Loaded, Serving, Told]  # noqa: UP007
+ToLoop = Union[Order, Listen, Ask]  # noqa: UP007 - msgspec's decoder takes it as a value
+FromLoop = Union[Prepared, Listening, Serving, Told]  # noqa: UP007

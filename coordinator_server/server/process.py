@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import Refusal
-from coordinator_server.server.orders import Ask, FromLoop, Loaded, Order, Serve, Serving, Told
+from coordinator_server.server.orders import Ask, FromLoop, Listen, Listening, Order, Prepared, Serving, Told
 
 # Between the end of a process's socket and its own.
 _ENDS_WITHIN_S: Final = 2.0
@@ -21,10 +21,11 @@ ANSWERS_WITHIN_S: Final = 110.0
 
 
 class Stage(Enum):
-    """Where a process is in its life."""
+    """Where a process is in its life. From LOADING on clients are answered; SERVING, it has all its groups."""
 
     STARTING = "starting"
-    LOADED = "loaded"
+    PREPARED = "prepared"
+    LOADING = "loading"
     SERVING = "serving"
     GONE = "gone"
 
@@ -35,7 +36,7 @@ class LoopProcess:
     def __init__(self, loop: int, moved: Callable[[LoopProcess], None], died: Callable[[LoopProcess, int], None]) -> None:
         self.loop = loop
         self.stage = Stage.STARTING
-        self.loaded: Loaded | None = None
+        self.prepared: Prepared | None = None
         self._moved = moved
         self._died = died
         self._link: Link[FromLoop] = Link(FromLoop, self._received, self._lost)
@@ -69,13 +70,13 @@ class LoopProcess:
         await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=self._socket)
         self._link.send(order)
 
-    def serve(self) -> None:
+    def listen(self) -> None:
         """Let it accept clients."""
-        self._link.send(Serve())
+        self._link.send(Listen())
 
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Have it run an operation of ``control.sock``. Refusal when there is no answer."""
-        if self.stage not in (Stage.LOADED, Stage.SERVING):
+        if self.stage in (Stage.STARTING, Stage.GONE):
             raise Refusal(f"loop {self.loop} is being started: try again in a moment")
         self._last_id += 1
         answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
@@ -99,17 +100,21 @@ class LoopProcess:
 
     def _received(self, message: FromLoop) -> None:
         match message:
-            case Loaded():
-                self.loaded = message
-                self.stage = Stage.LOADED
-                self._moved(self)
+            case Prepared():
+                self.prepared = message
+                self._move(Stage.PREPARED)
+            case Listening():
+                self._move(Stage.LOADING)
             case Serving():
-                self.stage = Stage.SERVING
-                self._moved(self)
+                self._move(Stage.SERVING)
             case Told(id=asked, answer=answer):
                 future = self._asked.get(asked)
                 if future is not None and not future.done():
                     future.set_result(answer)
+
+    def _move(self, stage: Stage) -> None:
+        self.stage = stage
+        self._moved(self)
 
     def _lost(self) -> None:
         self.stage = Stage.GONE

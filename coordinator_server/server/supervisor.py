@@ -1,7 +1,7 @@
 """Several loops as one server: a process that starts them, restarts one that dies, and takes them all with it.
 
     take the directory, recover every journal, bind all ports
-        └─► start the loops ── all loaded ──► all serve ── all serve ──► ready
+        └─► start the loops ── all prepared ──► all listen, and load ── all loaded ──► ready
                   ▲                                │ one dies
                   └──── its own journal first ◄────┘      the others go on; its clients wait in its socket's queue
     SIGTERM, or a death that is final ──► SIGTERM to all, SIGKILL to those that do not end ──► one exit code
@@ -51,7 +51,7 @@ class Logs(NamedTuple):
 
 
 class Supervisor:
-    """Runs ``loops`` processes. ``ready`` is set when all of them answer, ``failed`` when the server has to end before it is told to."""
+    """Runs ``loops`` processes. ``ready`` is set when all of them have all their groups, ``failed`` when the server has to end before it is told to."""
 
     def __init__(self, config: Config, data_dir: Path, loops: int, logs: Logs) -> None:
         self._config = config
@@ -113,7 +113,7 @@ class Supervisor:
     async def _start(self, loop: int) -> None:
         process = LoopProcess(loop, self._moved, self._died)
         sockets = tuple(each.fileno() for each in self._sockets[loop])
-        serving = tuple(each.loop for each in self._processes.values() if each.stage in (Stage.LOADED, Stage.SERVING))
+        serving = tuple(each.loop for each in self._processes.values() if each.stage not in (Stage.STARTING, Stage.GONE))
         order = Order(
             config=self._config,
             data_dir=str(self._data_dir),
@@ -134,25 +134,25 @@ class Supervisor:
 
     def _moved(self, process: LoopProcess) -> None:
         stages = [each.stage for each in self._processes.values()]
-        if process.stage is Stage.LOADED:
+        if process.stage is Stage.PREPARED:
             if self._is_open:
-                process.serve()
-            elif all(stage is Stage.LOADED for stage in stages) and len(stages) == self._loops:
+                process.listen()
+            elif all(stage is Stage.PREPARED for stage in stages) and len(stages) == self._loops:
                 self._is_open = True
                 self._spawn(self._open())
-        elif all(stage is Stage.SERVING for stage in stages):
+        elif all(stage is Stage.SERVING for stage in stages) and not self.ready.is_set():
+            self._cleaner.start()
             self.ready.set()
 
     async def _open(self) -> None:
-        loaded = self._processes[CONTROLLER].loaded
-        assert loaded is not None
-        operations: dict[str, Operation] = dict.fromkeys(loaded.operations, self._ask_all)
+        prepared = self._processes[CONTROLLER].prepared
+        assert prepared is not None
+        operations: dict[str, Operation] = dict.fromkeys(prepared.operations, self._ask_all)
         self._control = ControlSocket(self._data_dir, {**operations, "loops": self._describe})
         await self._control.start()
-        self._cleaner.start()
         for process in self._processes.values():
-            if process.stage is Stage.LOADED:
-                process.serve()
+            if process.stage is Stage.PREPARED:
+                process.listen()
 
     def _died(self, process: LoopProcess, exit_code: int) -> None:
         if self._stopping.is_set():

@@ -154,7 +154,7 @@ class Mirror:
 
     def _compare(self, process: Process, shard: ShardId) -> None:
         runtime = process.daemon._groups
-        if dict(runtime.states).get(shard) is not ShardState.ACTIVE:
+        if not any(each.shard == shard and each.state is ShardState.ACTIVE for each in runtime.progress):
             self._broken(f"{shard} is not active")
             return
         image = self._images[shard]

@@ -24,3 +24,11 @@ class ManualClock:
     def jump_wall(self, ms: int) -> None:
         """Somebody sets the date."""
         self._wall_ms += ms
+
+
+class BusyClock(ManualClock):
+    """Every look at it takes a while: whatever is done until some time has passed is done one piece a turn."""
+
+    def now_ms(self) -> int:
+        self.advance(10)
+        return super().now_ms()

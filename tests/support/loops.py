@@ -13,6 +13,7 @@ from coordinator_server.log.store import ShardId
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
@@ -76,7 +77,7 @@ class Loops:
         soon: deque[Callable[[], None]] = deque()
         timers = TimerQueue()
         flusher = Flusher(self.store, soon.append, lambda _failure: None)
-        services = LoopServices(self.store, flusher, timers, self.clock, soon.append)
+        services = LoopServices(self.store, flusher, timers, self.clock, LoadQueue(soon.append, self.clock))
         runtime = CoordinatorRuntime(TOPIC, CLUSTER_METADATA_SERDE, self._build, services, max_batch_bytes=1 << 20)
         runtime.load(PARTITION, 1)
         self._soon = soon

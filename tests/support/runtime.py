@@ -21,13 +21,14 @@ from coordinator_server.machine.shard import (
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
 from coordinator_server.runtime.timers import TimerQueue
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records
-from tests.support.clock import ManualClock
+from tests.support.clock import BusyClock, ManualClock
 
 TOPIC = "__toy"
 CONTEXT = RequestContext("toy", "127.0.0.1", 0, 0)
@@ -228,7 +229,8 @@ class ToyRuntime:
         self.shards: list[ToyShard] = []
         self._soon: list[Callable[[], None]] = []
         self.flusher = Flusher(self.store, self._soon.append, self.fatal.append)
-        services = LoopServices(self.store, self.flusher, self.timers, self.clock, self._soon.append, TIMER_ORIGIN)
+        loads = LoadQueue(self._soon.append, BusyClock())
+        services = LoopServices(self.store, self.flusher, self.timers, self.clock, loads, TIMER_ORIGIN)
         self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
             TOPIC, serde or ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes, append_linger_ms=append_linger_ms
         )
@@ -299,7 +301,7 @@ class ToyRuntime:
 
     def state(self, partition: int = 0) -> ShardState | None:
         """Where a partition is in its life."""
-        return {shard.partition: state for shard, state in self.runtime.states}.get(partition)
+        return {shard.partition: state for shard, state, _ in self.runtime.progress}.get(partition)
 
     def number(self, name: str, partition: int = 0) -> int | None:
         """Read as committed."""

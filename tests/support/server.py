@@ -37,6 +37,9 @@ class Server:
         self.loops = loops
         self.ports: list[int] = []
         self.overrides = QUICK | dict(overrides or {})
+        self.words: list[str] = []
+        # A command that runs the daemon in its own place, as the same process: nice, strace -D.
+        self.run_by: list[str] = []
         self.host = "127.0.0.1"
         self.port = 0
         self.cluster_id = ""
@@ -70,9 +73,19 @@ class Server:
 
     def start(self, within_s: float = 30) -> Self:
         """Returns when the daemon says that it answers; the port of the first start is kept by the later ones, unless there are several."""
+        self.launch()
+        return self.await_ready(within_s)
+
+    def launch(self) -> None:
+        """Start it, and do not wait."""
         assert self._process is None, "it runs already"
         with self._stderr.open("ab") as stderr:
-            self._process = subprocess.Popen(self.command(), cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True)
+            self._process = subprocess.Popen(
+                [*self.run_by, *self.command()], cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True
+            )
+
+    def await_ready(self, within_s: float = 30) -> Self:
+        """Returns when a daemon that was launched says that it is ready."""
         line = self._first_line(within_s)
         ready = READY.match(line)
         if ready is None:
@@ -87,7 +100,7 @@ class Server:
         listen = ["--listen", f"{self.host}:{self.port}", "--data-dir", str(self.data_dir)]
         overrides = [word for name, value in self.overrides.items() for word in ("--override", f"{name}={value}")]
         loops = ["--loops", str(self.loops)] if self.loops > 1 else []
-        return [sys.executable, "-m", "coordinator_server", "serve", *listen, *loops, *overrides]
+        return [sys.executable, "-m", "coordinator_server", "serve", *listen, *loops, *overrides, *self.words]
 
     def stop(self, within_s: float = 30) -> int:
         """SIGTERM; the exit code."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +29,19 @@ def failing(pid: int, calls: str, error: str, output: Path, *, when: str = "1+",
             yield
         finally:
             _end(strace)
+
+
+def slowed_by(calls: str, delay_ms: int, paths: Iterable[Path], output: Path) -> list[str]:
+    """What to put before a command: its calls on these files take that much longer, until it is ``released``. It stays the process that was started."""
+    where = [word for path in paths for word in ("-P", str(path))]
+    inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:delay_enter={1000 * delay_ms}"]
+    return ["strace", "-D", "-f", "-qq", "-o", str(output), *where, *inject]
+
+
+def release(pid: int) -> None:
+    """End the strace that holds a process; the process goes on."""
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("TracerPid:")]
+    os.kill(int(line.split()[1]), signal.SIGTERM)
 
 
 def _end(strace: subprocess.Popen[bytes]) -> None:

@@ -300,4 +300,4 @@ def test_a_closed_runtime_loads_nothing_any_more(toy: ToyRuntime) -> None:
 def test_states_tell_where_each_shard_is(toy: ToyRuntime) -> None:
     toy.runtime.load(1, 1)
 
-    assert list(toy.runtime.states) == [(ShardId(TOPIC, 0), ShardState.ACTIVE), (ShardId(TOPIC, 1), ShardState.LOADING)]
+    assert toy.runtime.progress == [(ShardId(TOPIC, 0), ShardState.ACTIVE, 0), (ShardId(TOPIC, 1), ShardState.LOADING, 0)]

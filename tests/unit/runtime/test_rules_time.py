@@ -14,6 +14,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
 from coordinator_server.runtime.timers import TimerQueue
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
@@ -51,7 +52,7 @@ class World:
             "__consumer_offsets",
             CLASSIC_GROUP_SERDE,
             self._build,
-            LoopServices(store, flusher, self.timers, self.clock, self._soon.append),
+            LoopServices(store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, self.clock)),
             max_batch_bytes=1 << 20,
         )
         self.runtime.load(0, 1)
