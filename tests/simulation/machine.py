@@ -190,6 +190,7 @@ class Process:
     def end(self) -> None:
         """It is gone, with its threads."""
         self.is_alive = self.is_serving = False
+        self.loop.is_over = True
         if self._next is not None:
             self._next.cancel()
 

@@ -85,7 +85,6 @@ class Play:
             self._storm()
             self._calm()
             self._silence()
-        self.stage.history.end_us = self.world.now_us
         return Outcome(self.stage.history, self.mirror, self.broken, self.config)
 
     def _cast(self) -> list[Member]:
@@ -147,6 +146,7 @@ class Play:
         self.world.run_for((self.session_ms + 2 * self.rebalance_ms + 2000) * MS)
         self._look()
         self.mirror.check_all()
+        self.stage.history.end_us = self.world.now_us
         self.machine.stop() if self.rng.random() < 0.5 else self.machine.kill()
         self.world.run_for(5 * SECOND)
         self.machine.start()
