@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
+import msgspec
+
+from coordinator_server.catalog.alter_configs import ResourceType, config_records
+from coordinator_server.catalog.describe_configs import Source, described, of_new_topic
+from coordinator_server.catalog.setting_tables import TOPIC_SETTINGS, check_topic_settings
 from coordinator_server.catalog.topics import INTERNAL_TOPICS, name_problem
+from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -21,11 +27,12 @@ REPLICATION_FACTOR = 1
 def plan(
     request: CreateTopicsRequest,
     existing: Collection[str],
-    default_partitions: int,
-    node_id: int,
+    config: Config,
     new_topic_id: Callable[[], bytes],
 ) -> tuple[list[CreatableTopicResult], list[CoordinatorRecord]]:
     """The answer per topic, and the records of those that can be made. Raises CoordinatorError for the request as a whole."""
+    default_partitions, broker = config.num_partitions, topic_synonyms(config)
+    plain = of_new_topic(described(TOPIC_SETTINGS, {}, Source.TOPIC, broker))
     asked = Counter(topic.name for topic in request.topics)
     if sum(_partitions(topic, default_partitions) for topic in request.topics) > MAX_PARTITIONS_PER_REQUEST:
         raise CoordinatorError(
@@ -35,18 +42,33 @@ def plan(
     for topic in {topic.name: topic for topic in request.topics}.values():
         try:
             _check(topic, asked[topic.name], existing)
+            own = _own_settings(topic)
         except CoordinatorError as refused:
             results.append(CreatableTopicResult(topic.name, error_code=refused.error, error_message=refused.message))
             continue
         partitions = _partitions(topic, default_partitions)
         topic_id = new_topic_id()
-        results.append(
-            CreatableTopicResult(
-                topic.name, topic_id, error_message=None, num_partitions=partitions, replication_factor=REPLICATION_FACTOR
-            )
-        )
-        records.extend(topic_records(topic.name, topic_id, partitions, node_id))
+        told = of_new_topic(described(TOPIC_SETTINGS, own, Source.TOPIC, broker)) if own else plain
+        results.append(CreatableTopicResult(topic.name, topic_id, 0, None, 0, partitions, REPLICATION_FACTOR, told))
+        records.extend(topic_records(topic.name, topic_id, partitions, config.node_id))
+        records.extend(config_records((ResourceType.TOPIC, topic.name), own))
     return results, records
+
+
+def topic_synonyms(config: Config) -> dict[str, str]:
+    """The properties of this server that topics have their defaults from, in text form."""
+    properties = msgspec.to_builtins(config)
+    return {name: str(properties[name]) for setting in TOPIC_SETTINGS.values() if (name := setting.synonym or "") in properties}
+
+
+def _own_settings(topic: CreatableTopic) -> dict[str, str]:
+    """What the topic is to have of its own. Raises CoordinatorError."""
+    missing = [config.name for config in topic.configs if config.value is None]
+    if missing:
+        raise CoordinatorError(ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(missing)}")
+    own = {config.name: config.value or "" for config in topic.configs}
+    check_topic_settings(own)
+    return own
 
 
 def _check(topic: CreatableTopic, times_asked: int, existing: Collection[str]) -> None:

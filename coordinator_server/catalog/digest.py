@@ -1,22 +1,29 @@
-"""The digest of the catalog: one item for each topic, its TopicRecord as the key and its number of partitions (int32) as the value."""
+"""The digest of the catalog.
+
+An item for each topic, its TopicRecord as the key and its number of partitions (int32) as the value, and one for each setting, its ConfigRecord without
+a value as the key and the value as the value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from struct import Struct as Layout
 from typing import Final
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.machine.digest import digest_text, item_digest
 from protocol.codec import encode
-from protocol.messages.cluster_metadata import TopicRecord
+from protocol.messages.cluster_metadata import ConfigRecord, TopicRecord
 
 _PARTITIONS: Final = Layout(">i")
 
 
-def topics_digest(topics: Iterable[Topic]) -> str:
-    """The sum over the topics."""
+def catalog_digest(topics: Iterable[Topic], settings: Iterable[tuple[tuple[int, str], Mapping[str, str]]] = ()) -> str:
+    """The sum over the topics, and over what each resource has of its own."""
     total = sum(
         item_digest(encode(TopicRecord(topic.name, topic.topic_id), 0), _PARTITIONS.pack(topic.partitions)) for topic in topics
     )
+    for resource, own in settings:
+        for name, value in own.items():
+            total += item_digest(encode(ConfigRecord(*resource, name, None), 0), value.encode())
     return digest_text(total)

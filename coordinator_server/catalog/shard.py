@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from coordinator_server.catalog.alter_configs import Own, Resource, ResourceType, plan_alteration, plan_replacement
 from coordinator_server.catalog.create import plan
 from coordinator_server.catalog.delete import plan_deletion
-from coordinator_server.catalog.digest import topics_digest
+from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.grow import plan_growth
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config, loop_count
@@ -16,10 +17,12 @@ from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
-from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 
 TOPIC = "__cluster_metadata"
 
@@ -34,6 +37,7 @@ class CatalogShard(CoordinatorShard):
         self._new_topic_id = new_topic_id
         self._by_name: TimelineDict[str, Topic] = TimelineDict(registry)
         self._topics: TimelineDict[bytes, Topic] = TimelineDict(registry)
+        self._own: TimelineDict[Resource, Own] = TimelineDict(registry)
         # Told of every topic that a record removes, durable or not.
         self.on_removed: Callable[[DeletedTopic], None] = lambda _topic: None
 
@@ -44,7 +48,7 @@ class CatalogShard(CoordinatorShard):
     ) -> CoordinatorResult[CreateTopicsResponse]:
         """Make the topics that can be made; the answer tells them apart."""
         config = self._config
-        results, records = plan(request, self._by_name.keys(), config.num_partitions, config.node_id, self._new_topic_id)
+        results, records = plan(request, self._by_name.keys(), config, self._new_topic_id)
         if request.validate_only:
             records = []
         return CoordinatorResult(CreateTopicsResponse(topics=results), records)
@@ -74,6 +78,23 @@ class CatalogShard(CoordinatorShard):
         results, records = plan_growth(request, self._by_name.get, range(first, first + loop_count(self._config)))
         return CoordinatorResult(CreatePartitionsResponse(results=results), [] if request.validate_only else records)
 
+    def alter_configs(
+        self, context: RequestContext, request: IncrementalAlterConfigsRequest, reply: Reply[IncrementalAlterConfigsResponse]
+    ) -> CoordinatorResult[IncrementalAlterConfigsResponse]:
+        """Change single settings of topics and groups."""
+        response, records = plan_alteration(request, self._settings, self._by_name.keys())
+        return CoordinatorResult(response, [] if request.validate_only else records)
+
+    def replace_configs(
+        self, context: RequestContext, request: AlterConfigsRequest, reply: Reply[AlterConfigsResponse]
+    ) -> CoordinatorResult[AlterConfigsResponse]:
+        """Replace all settings of topics and groups."""
+        response, records = plan_replacement(request, self._settings, self._by_name.keys())
+        return CoordinatorResult(response, [] if request.validate_only else records)
+
+    def _settings(self, resource: Resource) -> Own:
+        return self._own.get(resource) or {}
+
     # Read operations
 
     def topic(self, committed_offset: int, name: str) -> Topic | None:
@@ -90,7 +111,16 @@ class CatalogShard(CoordinatorShard):
 
     def digest(self, committed_offset: int) -> tuple[int, str]:
         """What all topics come to after the records before the returned offset."""
-        return committed_offset, topics_digest(topic for _, topic in self._topics.items_at(committed_offset))
+        topics = (topic for _, topic in self._topics.items_at(committed_offset))
+        return committed_offset, catalog_digest(topics, self._own.items_at(committed_offset))
+
+    def settings(self, committed_offset: int, resource: Resource) -> Own:
+        """What a topic or a group has of its own: text by name."""
+        return self._own.get_at(resource, committed_offset) or {}
+
+    def with_settings(self, committed_offset: int, kind: int) -> list[str]:
+        """The names of the resources of a type that have settings of their own, sorted."""
+        return sorted(name for (each, name), _ in self._own.items_at(committed_offset) if each == kind)
 
     # The shard's contract
 
@@ -105,7 +135,20 @@ class CatalogShard(CoordinatorShard):
             case RemoveTopicRecord(topic_id=topic_id):
                 topic = self._topics.pop(topic_id)
                 del self._by_name[topic.name]
+                self._own.pop((ResourceType.TOPIC, topic.name), None)
                 self.on_removed(DeletedTopic(topic.name, topic_id))
+
+            case ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value):
+                self._set((kind, resource), name, value)
+
+    def _set(self, resource: Resource, name: str, value: str | None) -> None:
+        own = {key: text for key, text in (self._own.get(resource) or {}).items() if key != name}
+        if value is not None:
+            own[name] = value
+        if own:
+            self._own[resource] = own
+        else:
+            self._own.pop(resource, None)
 
     def _put(self, topic: Topic) -> None:
         self._by_name[topic.name] = self._topics[topic.topic_id] = topic

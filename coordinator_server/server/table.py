@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from coordinator_server.server.apis import brokers, deletion, groups, offsets, records, topics
+from coordinator_server.server.apis import brokers, configs, deletion, groups, offsets, records, topics
 from coordinator_server.server.dispatch import Api, ShortWay
 from coordinator_server.server.node import Node
 from protocol.api import APIS
@@ -30,6 +30,10 @@ HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
     "CreateTopics": (topics.create_topics, topics.refuse_create_topics),
     "DeleteTopics": (topics.delete_topics, topics.refuse_delete_topics),
     "CreatePartitions": (topics.create_partitions, topics.refuse_create_partitions),
+    "DescribeConfigs": (configs.describe_configs, configs.refuse_describe_configs),
+    "IncrementalAlterConfigs": (configs.alter_configs, configs.refuse_alter_configs),
+    "AlterConfigs": (configs.replace_configs, configs.refuse_replace_configs),
+    "ListConfigResources": (configs.list_config_resources, configs.refuse_list_config_resources),
     "ListOffsets": (records.list_offsets, records.refuse_list_offsets),
     "Fetch": (records.fetch, records.refuse_fetch),
 }

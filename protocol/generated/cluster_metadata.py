@@ -7,8 +7,8 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
-from protocol.generated.layouts import unpack_b, unpack_iiiB, unpack_iuB, unpack_uB
-from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.generated.layouts import unpack_b, unpack_bB, unpack_iiiB, unpack_iuB, unpack_uB
+from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -27,6 +27,8 @@ from protocol.wire import (
 
 pack_ux = Struct(">16sx").pack
 pack_BBb = Struct(">BBb").pack
+pack_b = Struct(">b").pack
+pack_bB = Struct(">bB").pack
 pack_iu = Struct(">i16s").pack
 pack_iuB = Struct(">i16sB").pack
 pack_iii = Struct(">iii").pack
@@ -593,6 +595,95 @@ def encode_remove_topic_record_v0(msg: RemoveTopicRecord, out: bytearray, versio
         raise encode_failure(error, "RemoveTopicRecord", version) from error
 
 
+def decode_config_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ConfigRecord, int]:
+    start = pos
+    n: int
+    try:
+        resource_type, n = unpack_bB(buf, pos)
+        if 0 < n < 0x80:
+            resource_name = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos + 1)
+            if n == 0:
+                raise BadField("resource_name")
+            n -= 1
+            here = pos
+            pos = here + n
+            resource_name = long_text(buf, here, pos)
+        n = buf[pos]
+        if 0 < n < 0x80:
+            name = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos)
+            if n == 0:
+                raise BadField("name")
+            n -= 1
+            here = pos
+            pos = here + n
+            name = long_text(buf, here, pos)
+        value_: str | None
+        n = buf[pos]
+        if not n:
+            value_ = None
+            pos += 1
+        elif n == 1:
+            value_ = ""
+            pos += 1
+        elif n < 0x80:
+            value_ = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos)
+            if n:
+                n -= 1
+                here = pos
+                pos = here + n
+                value_ = long_text(buf, here, pos)
+            else:
+                value_ = None
+        n = buf[pos]
+        pos += 1
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ConfigRecord(resource_type, resource_name, name, value_), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, ConfigRecord, version, buf, start, pos) from None
+
+
+def encode_config_record_v0(msg: ConfigRecord, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.resource_name.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_bB(msg.resource_type, n)
+        else:
+            out += pack_b(msg.resource_type)
+            out += write_string_size(n)
+        out += raw
+        raw = msg.name.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        text = msg.value
+        if text is None:
+            n, raw = 0, b""
+        else:
+            raw = text.encode()
+            n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        out.append(0)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ConfigRecord", version) from error
+
+
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
     TopicRecord: {
         0: decode_topic_record_v0,
@@ -604,6 +695,9 @@ DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
     },
     RemoveTopicRecord: {
         0: decode_remove_topic_record_v0,
+    },
+    ConfigRecord: {
+        0: decode_config_record_v0,
     },
 }
 
@@ -619,5 +713,8 @@ ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
     },
     RemoveTopicRecord: {
         0: encode_remove_topic_record_v0,
+    },
+    ConfigRecord: {
+        0: encode_config_record_v0,
     },
 }

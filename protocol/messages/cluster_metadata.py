@@ -1,4 +1,4 @@
-"""Records of the cluster's own log (KRaft) that say which topics there are.
+"""Records of the cluster's own log (KRaft) that say which topics there are, and which settings topics and groups have of their own.
 
 PartitionRecord version 1 adds directories (KIP-858), 2 eligible leader replicas (KIP-966).
 """
@@ -36,3 +36,11 @@ class PartitionRecord(Message):
 class RemoveTopicRecord(Message):
     kafka = metadata_record(9, "0", flexible="0+")
     topic_id: Uuid = ZERO_UUID
+
+
+class ConfigRecord(Message):
+    kafka = metadata_record(4, "0", flexible="0+")
+    resource_type: Int8 = 0
+    resource_name: String = ""
+    name: String = ""
+    value: String | None = ""

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
+from coordinator_server.catalog.alter_configs import Own, Resource
 from coordinator_server.catalog.shard import TOPIC, CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.log.errors import LogError
@@ -57,6 +58,12 @@ class Catalog(Protocol):
 
     def all_topics(self) -> list[Topic]:
         """Every topic, by name."""
+
+    def settings(self, resource: Resource) -> Own:
+        """What a topic or a group has of its own."""
+
+    def with_settings(self, kind: int) -> list[str]:
+        """The resources of a type that have settings of their own."""
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
@@ -114,6 +121,14 @@ class OwnCatalog:
     def all_topics(self) -> list[Topic]:
         """Every topic, by name. Raises CoordinatorError while the catalog loads."""
         return self._runtime.read(PARTITION, CatalogShard.all_topics)
+
+    def settings(self, resource: Resource) -> Own:
+        """What a topic or a group has of its own. Raises CoordinatorError while the catalog loads."""
+        return self._runtime.read(PARTITION, CatalogShard.settings, resource)
+
+    def with_settings(self, kind: int) -> list[str]:
+        """The resources of a type that have settings of their own. Raises CoordinatorError while the catalog loads."""
+        return self._runtime.read(PARTITION, CatalogShard.with_settings, kind)
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import structlog
 
+from coordinator_server.catalog.alter_configs import Own, Resource
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.machine.shard import Reply, RequestContext
@@ -80,6 +81,14 @@ class FollowedCatalog:
     def all_topics(self) -> list[Topic]:
         """Every topic known here, by name."""
         return self._shard.all_topics(LATEST)
+
+    def settings(self, resource: Resource) -> Own:
+        """What a topic or a group has of its own, as far as that is known here."""
+        return self._shard.settings(LATEST, resource)
+
+    def with_settings(self, kind: int) -> list[str]:
+        """The resources of a type that have settings of their own, as far as that is known here."""
+        return self._shard.with_settings(LATEST, kind)
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /

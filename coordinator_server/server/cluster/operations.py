@@ -8,13 +8,17 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.runtime.runtime import WriteOperation
 from protocol.codec import decode, encode
 from protocol.fields import Message
+from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 
 CREATE_TOPICS: Final = WriteOperation("create-topics", CatalogShard.create_topics)
 AUTO_CREATE_TOPICS: Final = WriteOperation("auto-create-topics", CatalogShard.create_topics)
 DELETE_TOPICS: Final = WriteOperation("delete-topics", CatalogShard.delete_topics)
+ALTER_CONFIGS: Final = WriteOperation("alter-configs", CatalogShard.alter_configs)
+REPLACE_CONFIGS: Final = WriteOperation("replace-configs", CatalogShard.replace_configs)
 CREATE_PARTITIONS: Final = WriteOperation("create-partitions", CatalogShard.create_partitions)
 DECLARE_TOPICS: Final = WriteOperation("declare-topics", CatalogShard.declare_topics)
 
@@ -49,6 +53,8 @@ FORWARDED: Final[dict[str, Forwarded]] = {
         Forwarded(CREATE_TOPICS, CreateTopicsRequest, CreateTopicsResponse),
         Forwarded(AUTO_CREATE_TOPICS, CreateTopicsRequest, CreateTopicsResponse),
         Forwarded(DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicsResponse),
+        Forwarded(ALTER_CONFIGS, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
+        Forwarded(REPLACE_CONFIGS, AlterConfigsRequest, AlterConfigsResponse),
         Forwarded(CREATE_PARTITIONS, CreatePartitionsRequest, CreatePartitionsResponse),
     )
 }

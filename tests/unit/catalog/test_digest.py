@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from coordinator_server.catalog.digest import topics_digest
+from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.topics import Topic
 
 ORDERS, PAYMENTS = Topic("orders", b"o" * 16, 6), Topic("payments", b"p" * 16, 3)
@@ -20,14 +20,14 @@ def test_a_topic_by_hand() -> None:
 
     expected = hashlib.blake2b(struct.pack(">I", len(key)) + key + struct.pack(">i", 6), digest_size=16).hexdigest()
 
-    assert topics_digest([ORDERS]) == expected
+    assert catalog_digest([ORDERS]) == expected
 
 
 def test_order_does_not_matter() -> None:
-    assert len({topics_digest(topics) for topics in permutations([ORDERS, PAYMENTS])}) == 1
-    assert topics_digest([]) == "0" * 32
+    assert len({catalog_digest(topics) for topics in permutations([ORDERS, PAYMENTS])}) == 1
+    assert catalog_digest([]) == "0" * 32
 
 
 @pytest.mark.parametrize("other", [Topic("Orders", b"o" * 16, 6), Topic("orders", b"x" * 16, 6), Topic("orders", b"o" * 16, 7)])
 def test_name_id_and_partitions_count(other: Topic) -> None:
-    assert topics_digest([other, PAYMENTS]) != topics_digest([ORDERS, PAYMENTS])
+    assert catalog_digest([other, PAYMENTS]) != catalog_digest([ORDERS, PAYMENTS])

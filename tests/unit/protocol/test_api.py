@@ -8,18 +8,22 @@ from protocol.api import APIS, Api, known_apis
 from tests.support.oracle import facts, raw_schemas, within
 
 SERVED = {
+    "AlterConfigs",
     "ApiVersions",
     "CreatePartitions",
     "CreateTopics",
     "DeleteGroups",
     "DeleteTopics",
     "DescribeCluster",
+    "DescribeConfigs",
     "DescribeGroups",
     "Fetch",
     "FindCoordinator",
     "Heartbeat",
+    "IncrementalAlterConfigs",
     "JoinGroup",
     "LeaveGroup",
+    "ListConfigResources",
     "ListGroups",
     "ListOffsets",
     "Metadata",

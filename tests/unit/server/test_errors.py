@@ -23,12 +23,15 @@ from coordinator_server.server.table import HANDLERS
 from protocol.api import APIS
 from protocol.codec import encoder
 from protocol.error_codes import ErrorCode
+from protocol.messages.alter_configs import AlterConfigsRequest
+from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.incremental_alter_configs import AlterConfigsResource, IncrementalAlterConfigsRequest
 from protocol.messages.join_group import JoinGroupRequest
 from protocol.messages.leave_group import LeaveGroupRequest
 from protocol.messages.list_groups import ListGroupsRequest
@@ -57,10 +60,21 @@ OPERATIONS: Final[dict[str, tuple[Any, Any]]] = {
     ),
     "CreateTopics": (CreateTopicsRequest(topics=[CreatableTopic("t")]), CONTROLLER_ERRORS),
     "DeleteTopics": (DeleteTopicsRequest([DeleteTopicState("t")], ["t"]), CONTROLLER_ERRORS),
+    "AlterConfigs": (AlterConfigsRequest([ReplacedResource(2, "t")]), CONTROLLER_ERRORS),
+    "IncrementalAlterConfigs": (IncrementalAlterConfigsRequest([AlterConfigsResource(2, "t")]), CONTROLLER_ERRORS),
     "CreatePartitions": (CreatePartitionsRequest([CreatePartitionsTopic("t", 2)]), CONTROLLER_ERRORS),
 }
 # They ask the catalog and write nothing of their own; a read fails with nothing that only a log can say.
-READERS: Final = {"ApiVersions", "Metadata", "FindCoordinator", "DescribeCluster", "ListOffsets", "Fetch"}
+READERS: Final = {
+    "ApiVersions",
+    "Metadata",
+    "FindCoordinator",
+    "DescribeCluster",
+    "ListOffsets",
+    "Fetch",
+    "DescribeConfigs",
+    "ListConfigResources",
+}
 
 RAW: Final = sorted(
     {error_for(failure) for failure in (Unavailable(""), OutcomeUnknown(""), Fenced(""), LogError(""), TooLarge(""))}

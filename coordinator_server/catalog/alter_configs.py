@@ -1,0 +1,157 @@
+"""IncrementalAlterConfigs (44) and AlterConfigs (33): settings of topics and groups (``ConfigurationControlManager``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from enum import IntEnum
+from typing import Final
+
+from coordinator_server.catalog.setting_tables import (
+    GROUP_SETTINGS,
+    TOPIC_SETTINGS,
+    check_group_settings,
+    check_topic_settings,
+)
+from coordinator_server.catalog.settings import SettingType, invalid
+from coordinator_server.catalog.topics import INTERNAL_TOPICS, name_problem
+from coordinator_server.machine.errors import CoordinatorError
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+from protocol.messages.alter_configs import AlterConfigsResourceResponse as ReplacedResource
+from protocol.messages.cluster_metadata import ConfigRecord
+from protocol.messages.incremental_alter_configs import (
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+
+LONGEST_VALUE: Final = 32_767
+
+
+class ResourceType(IntEnum):
+    """Kafka's ``ConfigResource.Type``."""
+
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class Operation(IntEnum):
+    """Kafka's ``AlterConfigOp.OpType``."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+SETTINGS: Final = {ResourceType.TOPIC: TOPIC_SETTINGS, ResourceType.GROUP: GROUP_SETTINGS}
+_CHECKS: Final = {ResourceType.TOPIC: check_topic_settings, ResourceType.GROUP: check_group_settings}
+
+Resource = tuple[int, str]
+Own = Mapping[str, str]
+Current = Callable[[Resource], Own]
+
+
+def plan_alteration(
+    request: IncrementalAlterConfigsRequest, current: Current, topics: Collection[str]
+) -> tuple[IncrementalAlterConfigsResponse, list[CoordinatorRecord]]:
+    """The answer for each resource, and the records of what changes. Each resource is in the request once."""
+    responses, records = [], []
+    for asked in request.resources:
+        resource = (asked.resource_type, asked.resource_name)
+        told = AlterConfigsResourceResponse(0, None, *resource)
+        responses.append(told)
+        try:
+            records += _changes(resource, _altered(asked, current(resource)), current(resource), topics)
+        except CoordinatorError as refused:
+            told.error_code, told.error_message = refused.error, refused.message
+    return IncrementalAlterConfigsResponse(responses=responses), records
+
+
+def plan_replacement(
+    request: AlterConfigsRequest, current: Current, topics: Collection[str]
+) -> tuple[AlterConfigsResponse, list[CoordinatorRecord]]:
+    """The same for the older way, by which whatever is not named goes."""
+    responses, records = [], []
+    for asked in request.resources:
+        resource = (asked.resource_type, asked.resource_name)
+        told = ReplacedResource(0, None, *resource)
+        responses.append(told)
+        try:
+            wanted = {config.name: config.value or "" for config in asked.configs}
+            records += _changes(resource, wanted, current(resource), topics)
+        except CoordinatorError as refused:
+            told.error_code, told.error_message = refused.error, refused.message
+    return AlterConfigsResponse(responses=responses), records
+
+
+def config_records(resource: Resource, own: Mapping[str, str | None]) -> list[CoordinatorRecord]:
+    """The records that say so; None takes a setting away."""
+    return [CoordinatorRecord(ConfigRecord(*resource, name, value), None) for name, value in own.items()]
+
+
+def _altered(asked: AlterConfigsResource, own: Own) -> Own:
+    """What the resource has of its own afterwards."""
+    wanted = dict(own)
+    for config in asked.configs:
+        name, given = config.name, config.value or ""
+        match config.config_operation:
+            case Operation.SET:
+                wanted[name] = given
+            case Operation.DELETE:
+                wanted.pop(name, None)
+            case Operation.APPEND | Operation.SUBTRACT:
+                wanted[name] = _edited(asked.resource_type, name, Operation(config.config_operation), given, wanted.get(name))
+            case unknown:
+                raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {unknown}")
+    return wanted
+
+
+def _edited(resource_type: int, name: str, operation: Operation, given: str, own: str | None) -> str:
+    """A list with some elements more, or less."""
+    settings = SETTINGS.get(ResourceType(resource_type), {}) if resource_type in SETTINGS else {}
+    setting = settings.get(name)
+    if setting is None or setting.type is not SettingType.LIST:
+        raise invalid(f"Can't {operation.name} to key {name} because its type is not LIST.")
+    parts = [part for part in (setting.default if own is None else own).split(",") if part]
+    for each in given.split(","):
+        if operation is Operation.APPEND and each not in parts:
+            parts.append(each)
+        elif operation is Operation.SUBTRACT and each in parts:
+            parts.remove(each)
+    return ",".join(parts)
+
+
+def _changes(resource: Resource, wanted: Own, own: Own, topics: Collection[str]) -> list[CoordinatorRecord]:
+    """The records between what there is and what is wanted. Raises CoordinatorError."""
+    for name, value in wanted.items():
+        if len(value) > LONGEST_VALUE and value != own.get(name):
+            too_large = f"it exceeds the maximum value size of {LONGEST_VALUE} bytes."
+            raise invalid(f"The configuration value cannot be added because {too_large}")
+    kind, name = resource
+    _check_name(kind, name)
+    _CHECKS[ResourceType(kind)](wanted)
+    if kind == ResourceType.TOPIC and name not in topics:
+        raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+    changed: dict[str, str | None] = {key: value for key, value in wanted.items() if own.get(key) != value}
+    changed.update(dict.fromkeys(key for key in own if key not in wanted))
+    return config_records(resource, changed)
+
+
+def _check_name(kind: int, name: str) -> None:
+    if kind not in SETTINGS:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
+    if not name:
+        what = "topic" if kind == ResourceType.TOPIC else "group"
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Default {what} resources are not allowed.")
+    if kind == ResourceType.TOPIC:
+        problem = name_problem(name)
+        if problem is not None:
+            raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+        if name in INTERNAL_TOPICS:
+            raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is this server's own log")

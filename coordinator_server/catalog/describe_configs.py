@@ -1,0 +1,57 @@
+"""DescribeConfigs (32): settings, where their values come from, and in which order they count (``ConfigHelper``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Final
+
+from coordinator_server.catalog.settings import Setting, Settings, parse, text_of
+from protocol.messages.create_topics import CreatableTopicConfigs
+from protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
+
+
+class Source(IntEnum):
+    """Kafka's ``ConfigSource``."""
+
+    TOPIC = 1
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    GROUP = 8
+
+
+# Kafka keeps it for the cluster as a whole since it has eligible leader replicas (KIP-966).
+_OF_THE_CLUSTER: Final = "min.insync.replicas"
+
+
+def described(
+    settings: Settings, own: Mapping[str, str], own_source: Source, broker: Mapping[str, str]
+) -> list[DescribeConfigsResourceResult]:
+    """All settings of a resource that has those of ``own``; ``broker`` has the properties of this server that are their synonyms."""
+    return [_described(setting, own, own_source, broker) for setting in settings.values()]
+
+
+def _described(
+    setting: Setting, own: Mapping[str, str], own_source: Source, broker: Mapping[str, str]
+) -> DescribeConfigsResourceResult:
+    synonyms = []
+    if setting.name in own:
+        synonyms.append(DescribeConfigsSynonym(setting.name, text_of(parse(setting, own[setting.name])), own_source))
+    if setting.synonym is not None:
+        default = text_of(parse(setting, setting.default))
+        present = broker.get(setting.synonym, default)
+        if setting.name == _OF_THE_CLUSTER:
+            synonyms.append(DescribeConfigsSynonym(setting.synonym, default, Source.DYNAMIC_DEFAULT_BROKER))
+        elif present != default:
+            synonyms.append(DescribeConfigsSynonym(setting.synonym, present, Source.STATIC_BROKER))
+        synonyms.append(DescribeConfigsSynonym(setting.synonym, default, Source.DEFAULT))
+    value, source = (synonyms[0].value, synonyms[0].source) if synonyms else (setting.default, Source.DEFAULT)
+    return DescribeConfigsResourceResult(
+        setting.name, value, config_source=source, synonyms=synonyms, config_type=setting.type, documentation=None
+    )
+
+
+def of_new_topic(described: list[DescribeConfigsResourceResult]) -> list[CreatableTopicConfigs]:
+    """The same as CreateTopics tells it."""
+    return [CreatableTopicConfigs(each.name, each.value, each.read_only, each.config_source) for each in described]

@@ -1,0 +1,183 @@
+"""The settings that topics and groups may have of their own: Kafka's names, types, defaults and bounds (``LogConfig``, ``GroupConfig``).
+
+Topics store nothing here, and groups of the newer protocols are not served yet: what is set is checked, kept and told as Kafka does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from coordinator_server.catalog.settings import (
+    Check,
+    Setting,
+    SettingType,
+    Value,
+    at_least,
+    between,
+    invalid,
+    one_of,
+    parse_all,
+)
+
+# A period of ISO 8601, as java.time.Duration reads it, that is not negative.
+_DURATION: Final = re.compile(r"by_duration:\+?(?i:P(?=.)(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d{0,9})?S)?)?)", re.ASCII)
+
+
+def _gzip_level(value: Value) -> str | None:
+    return None if value == -1 or between(1, 9)(value) is None else "Value must be between 1 and 9 or equal to -1"
+
+
+def _throttled_replicas(name: str) -> Check:
+    form = "the literal '*' or a list of replicas in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."
+
+    def check(value: Value) -> str | None:
+        each = value if isinstance(value, list) else []
+        is_well_formed = each == ["*"] or all(re.fullmatch(r"[0-9]+:[0-9]+", one) for one in each)
+        return None if is_well_formed else f"{name} must be {form}"
+
+    return check
+
+
+def _offset_reset(value: Value) -> str | None:
+    if value in ("earliest", "latest") or _DURATION.fullmatch(str(value)):
+        return None
+    forms = "The value must be either 'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'."
+    return f"Invalid value `{value}` for configuration share.auto.offset.reset. {forms}"
+
+
+_T = SettingType
+_LONG_MAX: Final = str(2**63 - 1)
+_LEADER_THROTTLE, _FOLLOWER_THROTTLE = "leader.replication.throttled.replicas", "follower.replication.throttled.replicas"
+
+
+def _table(*settings: Setting) -> dict[str, Setting]:
+    return {setting.name: setting for setting in sorted(settings)}
+
+
+TOPIC_SETTINGS: Final = _table(
+    Setting("cleanup.policy", _T.LIST, "delete", None, "log.cleanup.policy", one_of("compact", "delete")),
+    Setting("compression.gzip.level", _T.INT, "-1", _gzip_level, "compression.gzip.level"),
+    Setting("compression.lz4.level", _T.INT, "9", between(1, 17), "compression.lz4.level"),
+    Setting(
+        "compression.type",
+        _T.STRING,
+        "producer",
+        one_of("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+        "compression.type",
+    ),
+    Setting("compression.zstd.level", _T.INT, "3", between(-131072, 22), "compression.zstd.level"),
+    Setting("delete.retention.ms", _T.LONG, "86400000", at_least(0), "log.cleaner.delete.retention.ms"),
+    Setting("file.delete.delay.ms", _T.LONG, "60000", at_least(0), "log.segment.delete.delay.ms"),
+    Setting("flush.messages", _T.LONG, _LONG_MAX, at_least(1), "log.flush.interval.messages"),
+    Setting("flush.ms", _T.LONG, _LONG_MAX, at_least(0)),
+    Setting(_FOLLOWER_THROTTLE, _T.LIST, "", _throttled_replicas(_FOLLOWER_THROTTLE)),
+    Setting("index.interval.bytes", _T.INT, "4096", at_least(0), "log.index.interval.bytes"),
+    Setting(_LEADER_THROTTLE, _T.LIST, "", _throttled_replicas(_LEADER_THROTTLE)),
+    Setting("local.retention.bytes", _T.LONG, "-2", at_least(-2), "log.local.retention.bytes"),
+    Setting("local.retention.ms", _T.LONG, "-2", at_least(-2), "log.local.retention.ms"),
+    Setting("max.compaction.lag.ms", _T.LONG, _LONG_MAX, at_least(1), "log.cleaner.max.compaction.lag.ms"),
+    Setting("max.message.bytes", _T.INT, "1048588", at_least(0), "message.max.bytes"),
+    Setting("message.timestamp.after.max.ms", _T.LONG, "3600000", at_least(0), "log.message.timestamp.after.max.ms"),
+    Setting("message.timestamp.before.max.ms", _T.LONG, _LONG_MAX, at_least(0), "log.message.timestamp.before.max.ms"),
+    Setting(
+        "message.timestamp.type", _T.STRING, "CreateTime", one_of("CreateTime", "LogAppendTime"), "log.message.timestamp.type"
+    ),
+    Setting("min.cleanable.dirty.ratio", _T.DOUBLE, "0.5", between(0, 1), "log.cleaner.min.cleanable.ratio"),
+    Setting("min.compaction.lag.ms", _T.LONG, "0", at_least(0), "log.cleaner.min.compaction.lag.ms"),
+    Setting("min.insync.replicas", _T.INT, "1", at_least(1), "min.insync.replicas"),
+    Setting("preallocate", _T.BOOLEAN, "false", None, "log.preallocate"),
+    Setting("remote.log.copy.disable", _T.BOOLEAN, "false"),
+    Setting("remote.log.delete.on.disable", _T.BOOLEAN, "false"),
+    Setting("remote.storage.enable", _T.BOOLEAN, "false"),
+    Setting("retention.bytes", _T.LONG, "-1", None, "log.retention.bytes"),
+    Setting("retention.ms", _T.LONG, "604800000", at_least(-1)),
+    Setting("segment.bytes", _T.INT, "1073741824", at_least(1048576), "log.segment.bytes"),
+    Setting("segment.index.bytes", _T.INT, "10485760", at_least(4), "log.index.size.max.bytes"),
+    Setting("segment.jitter.ms", _T.LONG, "0", at_least(0)),
+    Setting("segment.ms", _T.LONG, "604800000", at_least(1)),
+    Setting("unclean.leader.election.enable", _T.BOOLEAN, "false", None, "unclean.leader.election.enable"),
+)
+
+
+def _group_setting(name: str, default: int, least: int) -> Setting:
+    return Setting(name, _T.INT, str(default), at_least(least), f"group.{name}")
+
+
+GROUP_SETTINGS: Final = _table(
+    _group_setting("consumer.assignment.interval.ms", 1000, 0),
+    _group_setting("consumer.heartbeat.interval.ms", 5000, 1),
+    _group_setting("consumer.session.timeout.ms", 45000, 1),
+    _group_setting("share.assignment.interval.ms", 1000, 0),
+    Setting("share.auto.offset.reset", _T.STRING, "latest", _offset_reset, "share.auto.offset.reset"),
+    _group_setting("share.delivery.count.limit", 5, 2),
+    _group_setting("share.heartbeat.interval.ms", 5000, 1),
+    Setting(
+        "share.isolation.level",
+        _T.STRING,
+        "read_uncommitted",
+        one_of("read_committed", "read_uncommitted"),
+        "share.isolation.level",
+    ),
+    _group_setting("share.partition.max.record.locks", 2000, 100),
+    _group_setting("share.record.lock.duration.ms", 30000, 1000),
+    Setting("share.renew.acknowledge.enable", _T.BOOLEAN, "true", None, "share.renew.acknowledge.enable"),
+    _group_setting("share.session.timeout.ms", 45000, 1),
+    _group_setting("streams.assignment.interval.ms", 1000, 0),
+    _group_setting("streams.heartbeat.interval.ms", 5000, 1),
+    _group_setting("streams.initial.rebalance.delay.ms", 3000, 0),
+    _group_setting("streams.num.standby.replicas", 0, 0),
+    _group_setting("streams.session.timeout.ms", 45000, 1),
+)
+
+
+# What a broker's properties allow, with their defaults.
+_LIMITS: Final = {
+    "consumer.assignment.interval.ms": (0, 15_000),
+    "consumer.heartbeat.interval.ms": (5_000, 15_000),
+    "consumer.session.timeout.ms": (45_000, 60_000),
+    "share.assignment.interval.ms": (0, 15_000),
+    "share.delivery.count.limit": (2, 10),
+    "share.heartbeat.interval.ms": (5_000, 15_000),
+    "share.partition.max.record.locks": (100, 4_000),
+    "share.record.lock.duration.ms": (15_000, 60_000),
+    "share.session.timeout.ms": (45_000, 60_000),
+    "streams.assignment.interval.ms": (0, 15_000),
+    "streams.heartbeat.interval.ms": (5_000, 15_000),
+    "streams.num.standby.replicas": (0, 2),
+    "streams.session.timeout.ms": (45_000, 60_000),
+}
+
+
+def check_topic_settings(given: Mapping[str, str]) -> None:
+    """Everything that a topic has of its own. Raises CoordinatorError, INVALID_CONFIG."""
+    values = parse_all(TOPIC_SETTINGS, given, "topic")
+    least, most = _int(values, "min.compaction.lag.ms"), _int(values, "max.compaction.lag.ms")
+    if least > most:
+        raise invalid(f"conflict topic config setting min.compaction.lag.ms ({least}) > max.compaction.lag.ms ({most})")
+    if values["remote.storage.enable"]:
+        raise invalid(
+            "Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage."
+        )
+
+
+def check_group_settings(given: Mapping[str, str]) -> None:
+    """Everything that a group has of its own. Raises CoordinatorError, INVALID_CONFIG."""
+    values = parse_all(GROUP_SETTINGS, given, "group")
+    for name, (least, most) in _LIMITS.items():
+        kind, _, rest = name.partition(".")
+        if _int(values, name) < least:
+            raise invalid(f"{name} must be greater than or equal to group.{kind}.min.{rest}")
+        if _int(values, name) > most:
+            raise invalid(f"{name} must be less than or equal to group.{kind}.max.{rest.removeprefix('num.')}")
+    for kind in ("consumer", "share", "streams"):
+        timeout, interval = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
+        if _int(values, timeout) <= _int(values, interval):
+            raise invalid(f"{timeout} must be greater than {interval}")
+
+
+def _int(values: Mapping[str, Value], name: str) -> int:
+    value = values[name]
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,136 @@
+"""What a setting is: a name, a type, a default and what its values have to be (Kafka's ``ConfigDef``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+from coordinator_server.machine.errors import CoordinatorError
+from protocol.error_codes import ErrorCode
+
+Value = bool | int | float | str | list[str]
+# What is wrong with a value; None when nothing is.
+Check = Callable[[Value], str | None]
+
+
+class SettingType(IntEnum):
+    """Kafka's ``ConfigType``, as DescribeConfigs tells it."""
+
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+
+
+class Setting(NamedTuple):
+    """``default`` is in text form; ``synonym`` names the property of a broker that the default comes from, where there is one.
+
+    ``check`` is asked about the whole value, ``check_item`` about each element of a list.
+    """
+
+    name: str
+    type: SettingType
+    default: str
+    check: Check | None = None
+    synonym: str | None = None
+    check_item: Check | None = None
+
+
+Settings = Mapping[str, Setting]
+
+_BITS: Final = {SettingType.INT: 31, SettingType.LONG: 63}
+_BOOLEANS: Final = {"true": True, "false": False}
+
+
+def parse(setting: Setting, text: str) -> Value:
+    """A value from its text form. Raises CoordinatorError, INVALID_CONFIG."""
+    value = _convert(setting, text.strip())
+    if setting.check is not None:
+        _refuse(setting, f"[{', '.join(value)}]" if isinstance(value, list) else value, setting.check(value))
+    if setting.check_item is not None and isinstance(value, list):
+        for each in value:
+            if not each:
+                raise invalid(f"Configuration '{setting.name}' values must not be empty.")
+            _refuse(setting, each, setting.check_item(each))
+    return value
+
+
+def text_of(value: Value) -> str:
+    """A value in the text form that clients are told."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case list():
+            return ",".join(value)
+        case _:
+            return str(value)
+
+
+def parse_all(settings: Settings, given: Mapping[str, str], kind: str) -> dict[str, Value]:
+    """The values of all settings, given or by default. Raises CoordinatorError, INVALID_CONFIG."""
+    for name in given:
+        if name not in settings:
+            raise invalid(f"Unknown {kind} config name: {name}")
+    return {name: parse(setting, given.get(name, setting.default)) for name, setting in settings.items()}
+
+
+def invalid(problem: str) -> CoordinatorError:
+    """How a setting is refused."""
+    return CoordinatorError(ErrorCode.INVALID_CONFIG, problem)
+
+
+def _refuse(setting: Setting, value: object, problem: str | None) -> None:
+    if problem is not None:
+        raise invalid(f"Invalid value {value} for configuration {setting.name}: {problem}")
+
+
+def _convert(setting: Setting, text: str) -> Value:
+    kind = setting.type
+    if kind is SettingType.LIST:
+        return [each.strip() for each in text.split(",")] if text else []
+    if kind is SettingType.BOOLEAN:
+        found = _BOOLEANS.get(text.lower())
+        _refuse(setting, text, "Expected value to be either true or false" if found is None else None)
+        return bool(found)
+    if kind is SettingType.STRING:
+        return text
+    number = _number(kind, text)
+    _refuse(setting, text, f"Not a number of type {kind.name}" if number is None else None)
+    assert number is not None
+    return number
+
+
+def _number(kind: SettingType, text: str) -> int | float | None:
+    if kind is SettingType.DOUBLE:
+        return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) else None
+    if not re.fullmatch(r"[+-]?\d{1,19}", text, re.ASCII):
+        return None
+    limit = 1 << _BITS[kind]
+    return number if -limit <= (number := int(text)) < limit else None
+
+
+# What values may be asked to be.
+
+
+def at_least(least: int) -> Check:
+    """A number from ``least`` on."""
+    return lambda value: None if _as_number(value) >= least else f"Value must be at least {least}"
+
+
+def between(least: int, most: int) -> Check:
+    """A number in a range, its ends included."""
+    return lambda value: at_least(least)(value) or (f"Value must be no more than {most}" if _as_number(value) > most else None)
+
+
+def one_of(*allowed: str) -> Check:
+    """One of some words."""
+    return lambda value: None if value in allowed else f"String must be one of: {', '.join(allowed)}"
+
+
+def _as_number(value: Value) -> float:
+    assert isinstance(value, int | float)
+    return value

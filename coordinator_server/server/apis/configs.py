@@ -1,0 +1,258 @@
+"""DescribeConfigs (32), IncrementalAlterConfigs (44), AlterConfigs (33), ListConfigResources (74).
+
+Settings of topics and groups are the catalog's, and the same at every loop. Those of a broker are this server's properties: they are read at its start, and
+nobody changes them while it runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from coordinator_server.catalog.alter_configs import SETTINGS, Operation, ResourceType
+from coordinator_server.catalog.create import topic_synonyms
+from coordinator_server.catalog.describe_configs import Source, described
+from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS
+from coordinator_server.catalog.settings import SettingType
+from coordinator_server.catalog.topics import name_problem
+from coordinator_server.config import Config
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
+from coordinator_server.server.cluster.operations import ALTER_CONFIGS, REPLACE_CONFIGS
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.node import Node
+from coordinator_server.server.then import Then
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+from protocol.messages.alter_configs import AlterConfigsResourceResponse as ReplacedResource
+from protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from protocol.messages.incremental_alter_configs import (
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from protocol.messages.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+
+# Before this version one could ask for the names of client metrics only.
+FIRST_WITH_RESOURCE_TYPES: Final = 1
+DOCUMENTATION: Final = {
+    ResourceType.TOPIC: "Checked, kept and told; topics of this server store no records that it could apply to.",
+    ResourceType.BROKER: "A property of this server, read at its start: 'coordinator-server config' lists all.",
+    ResourceType.GROUP: "Checked, kept and told, for groups of the newer protocols.",
+}
+_TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: SettingType.INT, float: SettingType.DOUBLE}
+
+
+# Describe
+
+
+def describe_configs(node: Node, context: RequestContext, request: DescribeConfigsRequest, reply: PendingReply) -> None:
+    reply.complete(DescribeConfigsResponse(results=[_describe(node, request, asked) for asked in request.resources]))
+
+
+def refuse_describe_configs(
+    context: RequestContext, request: DescribeConfigsRequest, error: ErrorCode, message: str | None
+) -> DescribeConfigsResponse:
+    return DescribeConfigsResponse(
+        results=[DescribeConfigsResult(error, message, asked.resource_type, asked.resource_name) for asked in request.resources]
+    )
+
+
+def _describe(node: Node, request: DescribeConfigsRequest, asked: DescribeConfigsResource) -> DescribeConfigsResult:
+    result = DescribeConfigsResult(resource_type=asked.resource_type, resource_name=asked.resource_name)
+    try:
+        configs = _settings(node, asked.resource_type, asked.resource_name)
+    except CoordinatorError as refused:
+        result.error_code, result.error_message = refused.error, refused.message or ""
+        return result
+    wanted = asked.configuration_keys
+    result.configs = [config for config in configs if not wanted or config.name in wanted]
+    for config in result.configs:
+        if not request.include_synonyms:
+            config.synonyms = []
+        config.documentation = DOCUMENTATION[ResourceType(asked.resource_type)] if request.include_documentation else None
+    return result
+
+
+def _settings(node: Node, kind: int, name: str) -> list[DescribeConfigsResourceResult]:
+    match kind:
+        case ResourceType.TOPIC:
+            return _topic_settings(node, name)
+        case ResourceType.GROUP:
+            if not name:
+                raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+            return described(GROUP_SETTINGS, node.catalog.settings((kind, name)), Source.GROUP, {})
+        case ResourceType.BROKER:
+            return _broker_settings(node, name)
+        case _:
+            raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {kind}")
+
+
+def _topic_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult]:
+    problem = name_problem(name)
+    if problem is not None:
+        raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
+    if node.topic(name) is None:
+        node.check_current()
+        raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    own = node.catalog.settings((ResourceType.TOPIC, name))
+    if name in node.internal:
+        own = {"cleanup.policy": "compact", "segment.bytes": str(node.config.offsets_topic_segment_bytes)}
+    return described(TOPIC_SETTINGS, own, Source.TOPIC, topic_synonyms(node.config))
+
+
+def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult]:
+    if not name:
+        return []  # What is set for all brokers while they run: nothing.
+    ours = node.nodes.first_id + node.nodes.loop
+    if not name.removeprefix("-").isdecimal():
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
+    if int(name) != ours:
+        problem = f"Unexpected broker id, expected {ours} or empty string, but received {name}"
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, problem)
+    present, default = msgspec.to_builtins(node.config), msgspec.to_builtins(Config())
+    present["node.id"] = ours
+    return [_property(each, value, default[each]) for each, value in sorted(present.items())]
+
+
+def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceResult:
+    synonyms = [DescribeConfigsSynonym(name, _text(default), Source.DEFAULT)]
+    if value != default:
+        synonyms.insert(0, DescribeConfigsSynonym(name, _text(value), Source.STATIC_BROKER))
+    first, kind = synonyms[0], _TYPES.get(type(value), SettingType.STRING)
+    if kind is SettingType.INT and name.startswith("log."):
+        kind = SettingType.LONG  # as Kafka has them, nearly all
+    return DescribeConfigsResourceResult(name, first.value, True, first.source, False, synonyms, kind, None)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# Alter
+
+
+def alter_configs(node: Node, context: RequestContext, request: IncrementalAlterConfigsRequest, reply: PendingReply) -> None:
+    nulls = [
+        [config.name for config in asked.configs if config.value is None and config.config_operation != Operation.DELETE]
+        for asked in request.resources
+    ]
+    _alter(node, context, request, reply, nulls=nulls, operation=ALTER_CONFIGS, answer=AlterConfigsResourceResponse)
+
+
+def refuse_alter_configs(
+    context: RequestContext, request: IncrementalAlterConfigsRequest, error: ErrorCode, message: str | None
+) -> IncrementalAlterConfigsResponse:
+    told = CONTROLLER_ERRORS.get(error, error)
+    responses = [
+        AlterConfigsResourceResponse(told, message, each.resource_type, each.resource_name) for each in request.resources
+    ]
+    return IncrementalAlterConfigsResponse(responses=responses)
+
+
+def replace_configs(node: Node, context: RequestContext, request: AlterConfigsRequest, reply: PendingReply) -> None:
+    nulls = [[config.name for config in asked.configs if config.value is None] for asked in request.resources]
+    _alter(node, context, request, reply, nulls=nulls, operation=REPLACE_CONFIGS, answer=ReplacedResource)
+
+
+def refuse_replace_configs(
+    context: RequestContext, request: AlterConfigsRequest, error: ErrorCode, message: str | None
+) -> AlterConfigsResponse:
+    told = CONTROLLER_ERRORS.get(error, error)
+    responses = [ReplacedResource(told, message, each.resource_type, each.resource_name) for each in request.resources]
+    return AlterConfigsResponse(responses=responses)
+
+
+def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alone
+    node: Node,
+    context: RequestContext,
+    request: Any,
+    reply: PendingReply,
+    *,
+    nulls: Sequence[Sequence[str]],
+    operation: WriteOperation[Any, Any, Any],
+    answer: Callable[..., Any],
+) -> None:
+    """What is wrong here already is refused here; the rest is the catalog's. The answers are in the order of the request."""
+    asked = [(each.resource_type, each.resource_name) for each in request.resources]
+    times = Counter(asked)
+    refused = {}
+    for place, (resource, each) in enumerate(zip(asked, request.resources, strict=True)):
+        problem = "Each resource must appear at most once." if times[resource] > 1 else _problem(node, each, nulls[place])
+        if problem is not None:
+            refused[place] = answer(ErrorCode.INVALID_REQUEST, problem, *resource)
+    request.resources = [each for place, each in enumerate(request.resources) if place not in refused]
+
+    def answered(response: Any) -> None:
+        others = iter(response.responses)
+        response.responses = [refused[place] if place in refused else next(others) for place in range(len(asked))]
+        reply.complete(response)
+
+    def failed(error: ErrorCode, message: str | None) -> None:
+        answered(reply.api.refuse(context, request, error, message))
+
+    node.catalog.write(operation, context, request, Then(answered, failed))
+
+
+def _problem(node: Node, asked: Any, nulls: Sequence[str]) -> str | None:
+    """Why a resource cannot be changed, whatever is known of it."""
+    names = [config.name for config in asked.configs]
+    if len(set(names)) != len(names):
+        return "Error due to duplicate config keys"
+    if nulls:
+        return f"Null value not supported for : {', '.join(nulls)}"
+    if asked.resource_type == ResourceType.BROKER:
+        return _broker_problem(node, asked.resource_name, names)
+    return None if asked.resource_type in SETTINGS else f"Unknown resource type {asked.resource_type}"
+
+
+def _broker_problem(node: Node, name: str, names: list[str]) -> str:
+    ours = node.nodes.first_id + node.nodes.loop
+    if name and not name.removeprefix("-").isdecimal():
+        return f"Node id must be an integer, but it is: {name}"
+    if name and int(name) != ours:
+        return f"Unexpected broker id, expected {ours}, but received {name}"
+    return f"Cannot update these configs dynamically: [{', '.join(names)}]"
+
+
+# List
+
+
+def list_config_resources(node: Node, context: RequestContext, request: ListConfigResourcesRequest, reply: PendingReply) -> None:
+    """What can be described, or, of groups, what has settings of its own."""
+    if context.api_version < FIRST_WITH_RESOURCE_TYPES:
+        wanted = {int(ResourceType.CLIENT_METRICS)}
+    else:
+        wanted = set(request.resource_types) or {int(kind) for kind in ResourceType}
+    if not wanted <= {int(kind) for kind in ResourceType}:
+        raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
+    topics = [topic.name for topic in (*node.catalog.all_topics(), *node.internal)]
+    names = {
+        ResourceType.GROUP: node.catalog.with_settings(ResourceType.GROUP),
+        ResourceType.BROKER: [str(node.nodes.first_id + loop) for loop in range(node.nodes.loops)],
+        ResourceType.TOPIC: topics,
+    }
+    found = [ConfigResource(name, kind) for kind, each in names.items() if kind in wanted for name in each]
+    reply.complete(ListConfigResourcesResponse(config_resources=found))
+
+
+def refuse_list_config_resources(
+    context: RequestContext, request: ListConfigResourcesRequest, error: ErrorCode, message: str | None
+) -> ListConfigResourcesResponse:
+    return ListConfigResourcesResponse(error_code=error)
