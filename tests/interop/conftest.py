@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.interop.clients import CONSUMERS, ConfluentAdmin
-from tests.interop.contract_table import contract_table
+from tests.interop.contract_table import CONTRACT, LACKS, contract_table
 from tests.interop.crew import Crew
 from tests.interop.programs import FOREIGN
 from tests.support.server import Server
 
 PARTITIONS = 6
-CONTRACT = "test_contract.py"
 TOOLS = "test_kafka_tools.py"
 ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
 
@@ -35,7 +34,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     scenario = metafunc.definition.originalname.removeprefix("test_")
     named = _named_clients(metafunc.config)
-    metafunc.parametrize("client", [client for client in named if (client, scenario) not in metafunc.module.LACKS])
+    metafunc.parametrize("client", [client for client in named if (client, scenario) not in LACKS])
 
 
 def _named_clients(config: pytest.Config) -> list[str]:

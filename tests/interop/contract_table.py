@@ -1,4 +1,4 @@
-"""The contract's outcome as a table of scenarios and clients."""
+"""The contract's outcome as a table of scenarios and clients, and what some clients cannot do."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from tests.interop.test_contract import LACKS
-
-FILE = "test_contract.py"
+CONTRACT = "test_contract.py"
+# Why a client is not asked to take part in a scenario.
+LACKS = {
+    ("sarama", "cooperative_sticky"): "no cooperative rebalancing",
+    ("kafkajs", "cooperative_sticky"): "no cooperative rebalancing",
+    ("aiokafka", "cooperative_sticky"): "no cooperative rebalancing",
+    ("kafkajs", "static_restart"): "no static membership",
+    ("aiokafka", "admin_alters_and_deletes"): "its admin has no such calls",
+}
 
 
 def contract_table(reporter: pytest.TerminalReporter, clients: Sequence[str]) -> Iterator[str]:
@@ -17,7 +23,7 @@ def contract_table(reporter: pytest.TerminalReporter, clients: Sequence[str]) ->
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in reporter.stats.get(outcome, []):
             path, _, name = report.nodeid.partition("::")
-            if path.endswith(FILE):
+            if path.endswith(CONTRACT):
                 scenario, _, client = name.removeprefix("test_").removesuffix("]").partition("[")
                 cells[client, scenario] = f"{report.duration:.1f} s" if outcome == "passed" else outcome.upper()
     cells |= {cell: why for cell, why in LACKS.items() if cell[0] in clients}

@@ -1,6 +1,6 @@
 """What every client has to find here, whatever it is written in: one set of scenarios, run with `--clients` by `make interop`.
 
-A scenario that a client cannot take part in is not run with it, and LACKS says why; the table at the end shows all of it.
+A scenario that a client cannot take part in is not run with it; `contract_table.py` says why, and shows all of it at the end.
 """
 
 from __future__ import annotations
@@ -17,14 +17,6 @@ from tests.support.server import Server
 
 # Outlasts any restart of a member's process.
 LONG_SESSION_MS = 60_000
-
-LACKS = {
-    ("sarama", "cooperative_sticky"): "no cooperative rebalancing",
-    ("kafkajs", "cooperative_sticky"): "no cooperative rebalancing",
-    ("aiokafka", "cooperative_sticky"): "no cooperative rebalancing",
-    ("kafkajs", "static_restart"): "no static membership",
-    ("aiokafka", "admin_alters_and_deletes"): "its admin has no such calls",
-}
 
 
 @pytest.fixture
