@@ -63,6 +63,7 @@ class StormMember:
         self.is_settled = False
         self.is_fenced = False
         self.doze_s = 0.0
+        self._is_leaving = False
         self._address, self._ledger = address, ledger
         self._wire: Wire | None = None
         self._task: asyncio.Task[None] | None = None
@@ -80,7 +81,8 @@ class StormMember:
             self._wire.cut()
 
     async def leave(self) -> None:
-        """Say so on another connection, whatever waits on the first one, and go."""
+        """Say so on another connection, whatever waits or is asked on the first one, and go."""
+        self._is_leaving = True
         member_id = self.member_id
         if member_id:
             wire = await Wire.open(self._address, self.name)
@@ -218,7 +220,8 @@ class StormMember:
             raise _Again
         if error is ErrorCode.UNKNOWN_MEMBER_ID:
             self.member_id = ""
-            self._ledger.put_out(self.seat.group_id, self.name, silent_s, SESSION_S)
+            if not self._is_leaving:
+                self._ledger.put_out(self.seat.group_id, self.name, silent_s, SESSION_S)
             raise _Again
         if error is ErrorCode.FENCED_INSTANCE_ID and self.seat.is_static:
             raise Fenced
