@@ -20,10 +20,8 @@ UNORDERED: Final = {
     ("DescribeGroupsResponse", "members"),
     ("ListGroupsResponse", "groups"),
     ("DeleteGroupsResponse", "results"),
-    ("OffsetFetchResponse", "topics"),
-    ("OffsetFetchResponse", "partitions"),
-    ("OffsetCommitResponse", "topics"),
-    ("OffsetDeleteResponse", "topics"),
+    ("OffsetFetchResponse of all", "topics"),
+    ("OffsetFetchResponse of all", "partitions"),
     ("MetadataResponse", "topics"),
     ("Record", "members"),
     ("CreateTopicsResponse", "topics"),
@@ -55,7 +53,7 @@ class Names:
         for sent in ordered:
             if sent.answer is not None and "memberId" in sent.answer:
                 self._named(sent.answer["memberId"])
-        return {sent.ordinal: self.named(type(sent.message).__name__, sent.answer) for sent in ordered}
+        return {sent.ordinal: self.named(type(sent.message).__name__ + sent.extent, sent.answer) for sent in ordered}
 
     def named(self, kind: str, value: Any, field: str = "") -> Any:
         """The value with names for what was made up."""

@@ -31,6 +31,8 @@ class Sent:
         self.answer: Value | None = None
         self.message: Message | None = None
         self.is_lost = False
+        # What tells apart requests of one API whose answers have an order, or none.
+        self.extent = ""
 
     def __str__(self) -> str:
         return f"{self.client} {self.api} v{self.version} (request {self.ordinal})"
