@@ -35,6 +35,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     advertised_listeners: str = ""
     # Ours: how many processes serve, each with its own event loop, share of the groups, node id and port, counted from the first one's.
     loops: Annotated[int, Meta(ge=1, le=MAX_LOOPS)] | Literal["auto"] = 1
+    # Ours: one of several loops that has not turned for so long is killed and started again. Time in which all stood still does not count.
+    loops_hung_after_ms: Annotated[int, Meta(ge=500)] = 30_000
 
     # Topics: virtual ones, so that clients have something to subscribe to.
     auto_create_topics_enable: bool = True

@@ -26,7 +26,7 @@ from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import run_operation
 from coordinator_server.server.daemon import Daemon, Place
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.orders import Ask, Listen, Listening, Order, Prepared, Serving, Told, ToLoop
+from coordinator_server.server.orders import Ask, Listen, Listening, Order, Ping, Pong, Prepared, Serving, Told, ToLoop
 
 log = structlog.get_logger(__name__)
 
@@ -110,6 +110,8 @@ class _Loop:
         match message:
             case Listen():
                 self._may_listen.set()
+            case Ping():
+                self._link.send(Pong())
             case Ask():
                 task = asyncio.get_running_loop().create_task(self._answer(message))
                 self._asked.add(task)

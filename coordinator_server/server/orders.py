@@ -5,6 +5,7 @@
     supervisor ── Listen ──► loop             all others could, too
     supervisor ◄── Listening ── loop          clients are answered, also those whose groups are not loaded yet
     supervisor ◄── Serving ── loop            all its groups are
+    supervisor ── Ping ──► loop, ◄── Pong ──  now and then, from Prepared on: does it still turn?
     supervisor ── Ask ──► loop, ◄── Told ──   an operation of control.sock, at any time after Prepared
 
 A socket that closes is a death, on either side.
@@ -39,6 +40,10 @@ class Listen(Struct, tag=True, frozen=True):
     """Accept clients."""
 
 
+class Ping(Struct, tag=True, frozen=True):
+    """Say that you are there."""
+
+
 class Ask(Struct, tag=True, frozen=True):
     """Run an operation, as ``control.sock`` would."""
 
@@ -60,6 +65,10 @@ class Serving(Struct, tag=True, frozen=True):
     """All groups of the loop are there."""
 
 
+class Pong(Struct, tag=True, frozen=True):
+    """The loop turns."""
+
+
 class Told(Struct, tag=True, frozen=True):
     """The answer to an Ask."""
 
@@ -67,5 +76,5 @@ class Told(Struct, tag=True, frozen=True):
     answer: dict[str, Any]
 
 
-ToLoop = Union[Order, Listen, Ask]  # noqa: UP007 - msgspec's decoder takes it as a value
-FromLoop = Union[Prepared, Listening, Serving, Told]  # noqa: UP007
+ToLoop = Union[Order, Listen, Ping, Ask]  # noqa: UP007 - msgspec's decoder takes it as a value
+FromLoop = Union[Prepared, Listening, Serving, Pong, Told]  # noqa: UP007

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import Refusal
-from coordinator_server.server.orders import Ask, FromLoop, Listen, Listening, Order, Prepared, Serving, Told
+from coordinator_server.server.orders import Ask, FromLoop, Listen, Listening, Order, Ping, Pong, Prepared, Serving, Told
 
 # Between the end of a process's socket and its own.
 _ENDS_WITHIN_S: Final = 2.0
@@ -33,12 +33,19 @@ class Stage(Enum):
 class LoopProcess:
     """A process from its start to its end. ``died`` gets its exit code; a signal's number is negative, as in subprocess."""
 
-    def __init__(self, loop: int, moved: Callable[[LoopProcess], None], died: Callable[[LoopProcess, int], None]) -> None:
+    def __init__(
+        self,
+        loop: int,
+        moved: Callable[[LoopProcess], None],
+        died: Callable[[LoopProcess, int], None],
+        turned: Callable[[int], None],
+    ) -> None:
         self.loop = loop
         self.stage = Stage.STARTING
         self.prepared: Prepared | None = None
         self._moved = moved
         self._died = died
+        self._turned = turned
         self._link: Link[FromLoop] = Link(FromLoop, self._received, self._lost)
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -74,9 +81,18 @@ class LoopProcess:
         """Let it accept clients."""
         self._link.send(Listen())
 
+    @property
+    def is_up(self) -> bool:
+        """It has begun to listen to us, and has not ended."""
+        return self.stage not in (Stage.STARTING, Stage.GONE)
+
+    def ping(self) -> None:
+        """Have it say that it turns."""
+        self._link.send(Ping())
+
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Have it run an operation of ``control.sock``. Refusal when there is no answer."""
-        if self.stage in (Stage.STARTING, Stage.GONE):
+        if not self.is_up:
             raise Refusal(f"loop {self.loop} is being started: try again in a moment")
         self._last_id += 1
         answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
@@ -107,6 +123,8 @@ class LoopProcess:
                 self._move(Stage.LOADING)
             case Serving():
                 self._move(Stage.SERVING)
+            case Pong():
+                self._turned(self.loop)
             case Told(id=asked, answer=answer):
                 future = self._asked.get(asked)
                 if future is not None and not future.done():

@@ -1,9 +1,9 @@
-"""What a supervisor decides, without the processes: whether a loop that died is started again, and what many answers say as one."""
+"""What a supervisor decides, without the processes: whether a loop that died is started again, which one hangs, and what many answers say as one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from coordinator_server.log.store import ShardId
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
@@ -14,6 +14,10 @@ WINDOW_S: Final = 60.0
 
 # A process that ends with one of these has said why, and another start would say it again: a disk that fails, a log that is damaged.
 FINAL_CODES: Final = frozenset({1, 2})
+
+
+# How often a loop is looked at within the time that it may take to answer.
+_LOOKS: Final = 5
 
 
 class Restarts:
@@ -29,6 +33,42 @@ class Restarts:
         self._deaths = [death for death in self._deaths if death > now_s - WINDOW_S]
         self._deaths.append(now_s)
         return DELAYS_S[len(self._deaths) - 1] if len(self._deaths) <= len(DELAYS_S) else None
+
+
+class Look(NamedTuple):
+    """Loops that have not answered for too long, and those that are to be asked now."""
+
+    hung: list[int]
+    to_ask: list[int]
+
+
+class Watch:
+    """Which loops have stopped turning: each is asked now and then, and answers in its next turn.
+
+    A look that comes late means that the supervisor stood still, and very likely the machine or the container with it: then every loop gets
+    its whole time again. Times are seconds of a clock that never goes back.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        self.every_s = limit_s / _LOOKS
+        self._limit_s = limit_s
+        self._expected_s: float | None = None
+        self._unanswered: dict[int, float] = {}
+
+    def answered(self, loop: int) -> None:
+        """A loop turns, or is another process now."""
+        self._unanswered.pop(loop, None)
+
+    def look(self, now_s: float, loops: Collection[int]) -> Look:
+        """To be called every ``every_s`` with the loops that can answer."""
+        if self._expected_s is not None and now_s - self._expected_s > self.every_s:
+            self._unanswered = dict.fromkeys(self._unanswered, now_s)
+        self._expected_s = now_s + self.every_s
+        asked = {loop: since for loop, since in self._unanswered.items() if loop in loops}
+        hung = [loop for loop, since in asked.items() if now_s - since >= self._limit_s]
+        to_ask = [loop for loop in loops if loop not in asked]
+        self._unanswered = {loop: since for loop, since in asked.items() if loop not in hung} | dict.fromkeys(to_ask, now_s)
+        return Look(hung, to_ask)
 
 
 def dealt(request: Mapping[str, Any], loops: int) -> dict[int, dict[str, Any]]:

@@ -4,6 +4,7 @@
         └─► start the loops ── all prepared ──► all listen, and load ── all loaded ──► ready
                   ▲                                │ one dies
                   └──── its own journal first ◄────┘      the others go on; its clients wait in its socket's queue
+    one that does not turn any more is killed, and so dies
     SIGTERM, or a death that is final ──► SIGTERM to all, SIGKILL to those that do not end ──► one exit code
 
 The supervisor holds the directory's lock and the listening sockets, and every loop inherits them: nobody else can take the directory or a
@@ -35,7 +36,7 @@ from coordinator_server.server.control import ControlSocket, Operation, Refusal
 from coordinator_server.server.orders import LogFormat, Order
 from coordinator_server.server.ports import bind_ports
 from coordinator_server.server.process import LoopProcess, Stage
-from coordinator_server.server.supervision import Restarts, dealt, merged
+from coordinator_server.server.supervision import Restarts, Watch, dealt, merged
 
 log = structlog.get_logger(__name__)
 
@@ -63,6 +64,8 @@ class Supervisor:
         self._processes: dict[int, LoopProcess] = {}
         self._restarts = [Restarts() for _ in range(loops)]
         self._starts = [0] * loops
+        self._watch = Watch(config.loops_hung_after_ms / 1000)
+        self._next_look: asyncio.TimerHandle | None = None
         self._pending: set[asyncio.Task[None]] = set()
         self._control: ControlSocket | None = None
         self._cleaner = Cleaner(config, data_dir, self._seal)
@@ -90,6 +93,8 @@ class Supervisor:
     async def stop(self) -> int:
         """End all loops. The exit code: 0 when all ended well, and nothing had failed before."""
         self._stopping.set()
+        if self._next_look is not None:
+            self._next_look.cancel()
         await asyncio.gather(*self._pending, return_exceptions=True)
         if self._control is not None:
             await self._control.stop()
@@ -111,9 +116,9 @@ class Supervisor:
     # A loop's life.
 
     async def _start(self, loop: int) -> None:
-        process = LoopProcess(loop, self._moved, self._died)
+        process = LoopProcess(loop, self._moved, self._died, self._watch.answered)
         sockets = tuple(each.fileno() for each in self._sockets[loop])
-        serving = tuple(each.loop for each in self._processes.values() if each.stage not in (Stage.STARTING, Stage.GONE))
+        serving = tuple(each.loop for each in self._processes.values() if each.is_up)
         order = Order(
             config=self._config,
             data_dir=str(self._data_dir),
@@ -150,11 +155,33 @@ class Supervisor:
         operations: dict[str, Operation] = dict.fromkeys(prepared.operations, self._ask_all)
         self._control = ControlSocket(self._data_dir, {**operations, "loops": self._describe})
         await self._control.start()
+        self._look()
         for process in self._processes.values():
             if process.stage is Stage.PREPARED:
                 process.listen()
 
+    def _look(self) -> None:
+        """Kill who hangs: it is a death like any other then."""
+        if self._stopping.is_set():
+            return
+        now, limit_ms = asyncio.get_running_loop().time(), self._config.loops_hung_after_ms
+        seen = self._watch.look(now, [each.loop for each in self._processes.values() if each.is_up])
+        for loop in seen.hung:
+            process = self._processes[loop]
+            log.error(
+                "loop-hangs",
+                loop=loop,
+                pid=process.pid,
+                why=f"no answer for loops.hung.after.ms={limit_ms}",
+                action="it is killed",
+            )
+            process.kill()
+        for loop in seen.to_ask:
+            self._processes[loop].ping()
+        self._next_look = asyncio.get_running_loop().call_later(self._watch.every_s, self._look)
+
     def _died(self, process: LoopProcess, exit_code: int) -> None:
+        self._watch.answered(process.loop)
         if self._stopping.is_set():
             # One that was told to stop before it could listen to that ends by the signal.
             if exit_code not in (0, -signal.SIGTERM):

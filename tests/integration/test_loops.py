@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import socket
@@ -374,6 +375,41 @@ def test_a_loop_that_is_stuck_holds_up_an_answer_for_a_moment(pair: Server) -> N
         assert create_topic(other, "third", 1).error_code == ErrorCode.NONE
     with Client(pair.addresses[0]) as client:
         assert topic_of(client, "third", is_created=False).error_code == ErrorCode.NONE
+
+
+def test_a_loop_that_hangs_is_killed_and_started_again(tmp_path: Path) -> None:
+    """The others go on meanwhile; when all stand still together, as with the machine, nobody hangs."""
+    with Server(tmp_path, {**TOPICS, "loops.hung.after.ms": 3000}, loops=2) as server:
+        pids = server.loop_pids()
+        groups = [group_at(loop, 2) for loop in range(2)]
+        with Client(server.addresses[0]) as other, Client(server.addresses[1]) as client:
+            assert commit_alone(client, groups[1], "orders", {0: 7}) == {0: ErrorCode.NONE}
+            everybody = [server.pid, *pids]
+            for pid in everybody:
+                os.kill(pid, signal.SIGSTOP)
+            time.sleep(4)
+            for pid in everybody:
+                os.kill(pid, signal.SIGCONT)
+            for address in server.addresses:
+                with Client(address) as again:
+                    assert topic_of(again, "orders").error_code == ErrorCode.NONE
+            assert server.loop_pids() == pids
+            assert "loop-hangs" not in server.log()
+
+            os.kill(pids[1], signal.SIGSTOP)
+            committing = itertools.count()
+
+            def is_back() -> bool:
+                assert commit_alone(other, groups[0], "orders", {0: next(committing)}) == {0: ErrorCode.NONE}
+                each = server.control(op="loops")["loops"][1]
+                return each["pid"] != pids[1] and each["stage"] == "serving"
+
+            eventually(is_back)
+        [line] = [line for line in server.log().splitlines() if "loop-hangs" in line]
+        assert str(pids[1]) in line
+        assert server.loop_pids()[0] == pids[0]
+        with Client(server.addresses[1]) as client:
+            assert committed(client, groups[1]) == {("orders", 0): 7}
 
 
 def test_without_loop_0_the_others_go_on_with_what_they_know(pair: Server) -> None:
