@@ -42,6 +42,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     auto_create_topics_enable: bool = True
     num_partitions: Positive = 1
     delete_topic_enable: bool = True
+    # The most partitions that one DescribeTopicPartitions is answered with; the rest comes on the next page.
+    max_request_partition_size_limit: Positive = 2000
     # Ours: topics to declare at start, "orders:6,payments:3"; those that exist stay as they are.
     topics: str = ""
 

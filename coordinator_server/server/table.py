@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from coordinator_server.server.apis import brokers, configs, deletion, groups, offsets, records, topics
+from coordinator_server.server.apis import brokers, configs, deletion, groups, offsets, records, topic_pages, topics
 from coordinator_server.server.dispatch import Api, ShortWay
 from coordinator_server.server.node import Node
 from protocol.api import APIS
@@ -30,6 +30,7 @@ HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
     "CreateTopics": (topics.create_topics, topics.refuse_create_topics),
     "DeleteTopics": (topics.delete_topics, topics.refuse_delete_topics),
     "CreatePartitions": (topics.create_partitions, topics.refuse_create_partitions),
+    "DescribeTopicPartitions": (topic_pages.describe_topic_partitions, topic_pages.refuse_describe_topic_partitions),
     "DescribeConfigs": (configs.describe_configs, configs.refuse_describe_configs),
     "IncrementalAlterConfigs": (configs.alter_configs, configs.refuse_alter_configs),
     "AlterConfigs": (configs.replace_configs, configs.refuse_replace_configs),

@@ -7,6 +7,12 @@ import time
 import pytest
 
 from protocol.error_codes import ErrorCode
+from protocol.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    TopicRequest,
+)
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic
@@ -134,3 +140,38 @@ def test_a_waiting_fetch_holds_up_nobody_else(client: Client, address: tuple[str
     client.receive()
 
     assert waited < time.monotonic() - started
+
+
+def test_topics_are_described_page_by_page(client: Client, fresh_name: str) -> None:
+    """In the order of their names; each page says where the next one begins, and the last one does not."""
+    names = [f"{fresh_name}-{letter}" for letter in "abc"]
+    for name in names:
+        make_topic(client, name, 3)
+    missing = f"{fresh_name}-b-not"
+    pages: list[list[tuple[str | None, int, list[int]]]] = []
+    cursor: Cursor | None = None
+    while True:
+        asked = [TopicRequest(name) for name in [*reversed(names), missing]]
+        request = DescribeTopicPartitionsRequest(asked, 4, cursor)
+        page = client.ask(request, 0, DescribeTopicPartitionsResponse)
+        pages.append([(one.name, one.error_code, [each.partition_index for each in one.partitions]) for one in page.topics])
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    a, b, c = names
+    unknown: tuple[str, int, list[int]] = (missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])
+    assert pages == [[(a, 0, [0, 1, 2]), (b, 0, [0])], [(b, 0, [1, 2]), unknown, (c, 0, [0, 1])], [(c, 0, [2])]]
+
+
+def test_a_page_that_begins_nowhere_is_refused(client: Client, fresh_name: str) -> None:
+    """At a topic that was not asked for, or before its first partition; without topics it is all of them that are described."""
+    make_topic(client, fresh_name, 1)
+    for cursor in (Cursor(f"{fresh_name}-x", 0), Cursor(fresh_name, -1)):
+        request = DescribeTopicPartitionsRequest([TopicRequest(fresh_name)], 10, cursor)
+        [refused] = client.ask(request, 0, DescribeTopicPartitionsResponse).topics
+        assert (refused.name, refused.error_code) == (fresh_name, ErrorCode.INVALID_REQUEST)
+
+    every = client.ask(DescribeTopicPartitionsRequest([], 2000, None), 0, DescribeTopicPartitionsResponse).topics
+    assert {fresh_name, "__consumer_offsets"} <= {one.name for one in every}
+    assert {one.name for one in every if one.is_internal} == {"__consumer_offsets"}

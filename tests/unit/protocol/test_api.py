@@ -17,6 +17,7 @@ SERVED = {
     "DescribeCluster",
     "DescribeConfigs",
     "DescribeGroups",
+    "DescribeTopicPartitions",
     "Fetch",
     "FindCoordinator",
     "Heartbeat",
