@@ -130,7 +130,7 @@ class CommitLayout:
         one = b"".join(
             (between, bytes(width), prefix, bytes(_PARTITION_SIZE), value_start, bytes(_COMMITTED_SIZE), tail, NO_HEADERS)
         )
-        out = bytearray(one * count)
+        out = bytearray(one) * count
         step, delta_at = len(one), len(between) + 2
         for place, column in enumerate(_delta_columns(delta, count, width - 2), delta_at):
             out[place::step] = column

@@ -346,7 +346,7 @@ def encode_headers(headers: Headers) -> bytes:
 
 
 class BatchBuilder:
-    """Writes one batch, record by record, into one buffer."""
+    """Gathers the records of one batch. They are put together once, at the end: a buffer that grows is copied many times."""
 
     __slots__ = (
         "_attributes",
@@ -354,12 +354,13 @@ class BatchBuilder:
         "_base_timestamp",
         "_leader_epoch",
         "_max_timestamp",
-        "_out",
+        "_parts",
         "_producer_epoch",
         "_producer_id",
         "base_offset",
         "count",
         "next_offset",
+        "size",
     )
 
     def __init__(  # noqa: PLR0913 - the header's own fields
@@ -380,14 +381,11 @@ class BatchBuilder:
         self._producer_id = producer_id
         self._producer_epoch = producer_epoch
         self._base_sequence = base_sequence
-        self._out = bytearray(HEADER_SIZE)
+        self._parts: list[bytes] = []
+        # Bytes of the batch so far, header included.
+        self.size = HEADER_SIZE
         self.count = 0
         self.next_offset = base_offset
-
-    @property
-    def size(self) -> int:
-        """Bytes of the batch so far, header included."""
-        return len(self._out)
 
     @property
     def next_delta(self) -> int:
@@ -411,8 +409,9 @@ class BatchBuilder:
                     value,
                     headers,
                 )
-                self._out += sizes[len(body)]
-                self._out += body
+                size = sizes[len(body)]
+                self._parts += (size, body)
+                self.size += len(size) + len(body)
             except IndexError:
                 self._write(offset, self._base_timestamp, key, value, headers)
         self.count += 1
@@ -421,7 +420,8 @@ class BatchBuilder:
 
     def extend(self, records: bytes, count: int) -> None:
         """Add records that were encoded elsewhere, at the offsets that come next."""
-        self._out += records
+        self._parts.append(records)
+        self.size += len(records)
         self.count += count
         self.next_offset += count
 
@@ -439,15 +439,14 @@ class BatchBuilder:
         """The batch, header and checksum included."""
         if self.count == 0:
             raise EncodeError("a batch has at least one record")
-        out = self._out
         last_delta = self.next_offset - 1 - self.base_offset
         producer = (self._producer_id, self._producer_epoch, self._base_sequence)
         times = (self._base_timestamp, self._max_timestamp)
-        _BODY.pack_into(out, _CHECKED_FROM, self._attributes, last_delta, *times, *producer, self.count)
-        with memoryview(out) as view:
-            crc = crc32c(view[_CHECKED_FROM:])
-        _PREFIX.pack_into(out, 0, self.base_offset, len(out) - _LENGTH_END, self._leader_epoch, MAGIC, crc)
-        return bytes(out)
+        body = _BODY.pack(self._attributes, last_delta, *times, *producer, self.count)
+        records = b"".join(self._parts)
+        crc = crc32c(records, crc32c(body))
+        prefix = _PREFIX.pack(self.base_offset, self.size - _LENGTH_END, self._leader_epoch, MAGIC, crc)
+        return b"".join((prefix, body, records))
 
     def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: bytes) -> None:
         parts = [b"\0", _short(timestamp - self._base_timestamp), _short(offset - self.base_offset)]
@@ -455,8 +454,9 @@ class BatchBuilder:
             parts += (_NULL,) if data is None else (_short(len(data)), data)
         parts.append(headers)
         body = b"".join(parts)
-        self._out += _short(len(body))
-        self._out += body
+        size = _short(len(body))
+        self._parts += (size, body)
+        self.size += len(size) + len(body)
 
 
 def empty_batch(base_offset: int, offsets: int) -> bytes:

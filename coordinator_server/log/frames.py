@@ -13,7 +13,7 @@ parses as a continuation.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from struct import Struct as Layout
 from typing import Final, NamedTuple
 
@@ -87,10 +87,13 @@ def entry_header(prefix: bytes, offset: int, length: int) -> bytes:
     return prefix + _ENTRY.pack(offset, length)
 
 
-def encode_frame(generation: int, sequence: int, seed: int, content: bytes) -> bytes:
-    checked = _CHECKED.pack(generation, sequence, len(content))
-    crc: int = crc32c(content, crc32c(checked, seed))
-    return b"".join((_FRAME_MAGIC, checked, crc.to_bytes(4, "big"), content))
+def encode_frame(generation: int, sequence: int, seed: int, content: Sequence[bytes]) -> bytes:
+    """A frame of entries, whose bytes come in any number of parts: they are copied once."""
+    checked = _CHECKED.pack(generation, sequence, sum(map(len, content)))
+    crc: int = crc32c(checked, seed)
+    for part in content:
+        crc = crc32c(part, crc)
+    return b"".join((_FRAME_MAGIC, checked, crc.to_bytes(4, "big"), *content))
 
 
 def encode_head(head: Head) -> tuple[bytes, int]:

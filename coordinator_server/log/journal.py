@@ -101,7 +101,7 @@ class Journal:
                 self._storage.remove(file.path)
             self.close()
 
-    def frame(self, content: bytes) -> bytes:
+    def frame(self, content: Sequence[bytes]) -> bytes:
         """The next frame, to be written at the active file's position."""
         return encode_frame(self.active.generation, self.sequence, self.active.seed, content)
 

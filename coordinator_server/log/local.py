@@ -54,7 +54,8 @@ class _Taken(NamedTuple):
 
 class _Submission(NamedTuple):
     taken: list[_Taken]
-    content: bytes
+    content: list[bytes]
+    size: int
     done: Done
 
 
@@ -169,7 +170,7 @@ class LocalLogStore:
         parts: list[bytes] = []
         for each in taken:
             parts += (entry_header(each.log.prefix, each.offset, len(each.data)), each.data)
-        self._in_flight = _Submission(taken, b"".join(parts), done)
+        self._in_flight = _Submission(taken, parts, sum(map(len, parts)), done)
         self._write()
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
@@ -328,7 +329,7 @@ class LocalLogStore:
     def _write(self) -> None:
         submission = self._in_flight
         assert submission is not None
-        size = len(submission.content)
+        size = submission.size
         journal = self._journal
         if not journal.active.fits(size):
             if journal.spare is None or not journal.spare.fits(size):

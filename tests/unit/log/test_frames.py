@@ -57,7 +57,7 @@ def test_entries_are_read_back() -> None:
 def test_a_frame_counts_only_below_its_own_head() -> None:
     """Another generation or salt, and it is as good as torn."""
     _, seed = encode_head(HEAD)
-    frame = encode_frame(HEAD.generation, 100, seed, b"content")
+    frame = encode_frame(HEAD.generation, 100, seed, [b"con", b"tent"])
 
     assert list(FrameReader("journal", reading(frame), HEAD, seed, 0).contents(100)) == [(100, b"content")]
     assert list(FrameReader("journal", reading(frame), HEAD, seed ^ 1, 0).contents(100)) == []
@@ -67,7 +67,7 @@ def test_a_frame_counts_only_below_its_own_head() -> None:
 def test_a_frame_with_any_byte_changed_is_torn() -> None:
     """One CRC covers generation, sequence and content."""
     _, seed = encode_head(HEAD)
-    frame = encode_frame(HEAD.generation, 100, seed, b"content")
+    frame = encode_frame(HEAD.generation, 100, seed, [b"con", b"tent"])
 
     for position in range(len(frame)):
         changed = frame[:position] + bytes([frame[position] ^ 0x40]) + frame[position + 1 :]
@@ -82,7 +82,7 @@ def test_frames_over_many_windows() -> None:
     starts = []
     for number, content in enumerate(contents):
         starts.append(len(data))
-        data += encode_frame(HEAD.generation, number, seed, content)
+        data += encode_frame(HEAD.generation, number, seed, [content])
         data += bytes(aligned(len(data)) - len(data))
     data += bytes(2 * WINDOW_BYTES)
 
