@@ -19,6 +19,7 @@ from tests.support.eventually import eventually
 
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
+CONFIGS = "kafka.admin.ConfigCommand"
 CONSOLE = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 FORMATTER = "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
 VERIFIABLE = "org.apache.kafka.tools.VerifiableConsumer"
@@ -98,16 +99,34 @@ def test_kafka_consumer_groups_changes(tool: Tool, settled: Crew) -> None:
     assert group not in tool(GROUPS, "--list").split()
 
 
-def test_kafka_topics(tool: Tool, shared_bootstrap: str, fresh_name: str) -> None:
-    """Topics are made, listed, given more partitions, and deleted."""
-    admin = ConfluentAdmin(shared_bootstrap)
+def test_kafka_topics(tool: Tool, fresh_name: str) -> None:
+    """Topics are made, listed, described, given more partitions, and deleted."""
     tool(TOPICS, "--create", "--topic", fresh_name, "--partitions", "2")
     assert {fresh_name, "__consumer_offsets"} <= set(tool(TOPICS, "--list").split())
     tool(TOPICS, "--alter", "--topic", fresh_name, "--partitions", "4")
-    eventually(lambda: admin.partitions_of(fresh_name) == 4)
-    tool(TOPICS, "--delete", "--topic", fresh_name)
 
-    eventually(lambda: fresh_name not in tool(TOPICS, "--list").split())
+    described = tool(TOPICS, "--describe", "--topic", fresh_name)
+    assert re.search(rf"Topic: {fresh_name}\s+TopicId: \S{{22}}\s+PartitionCount: 4\s+ReplicationFactor: 1", described)
+    assert re.findall(r"Partition: (\d)\s+Leader: 1", described) == ["0", "1", "2", "3"]
+    tool(TOPICS, "--delete", "--topic", fresh_name)
+    assert fresh_name not in tool(TOPICS, "--list").split()
+
+
+def test_kafka_configs(tool: Tool, fresh_name: str) -> None:
+    """Settings of a topic and of a group are set, shown and taken back; a broker shows what it was started with."""
+    tool(TOPICS, "--create", "--topic", fresh_name, "--partitions", "1", "--config", "retention.ms=77")
+    for kind, setting in (("topics", "retention.ms"), ("groups", "consumer.session.timeout.ms")):
+        entity = ("--entity-type", kind, "--entity-name", fresh_name)
+
+        tool(CONFIGS, *entity, "--alter", "--add-config", f"{setting}=50000")
+        assert f"{setting}=50000 sensitive=false" in tool(CONFIGS, *entity, "--describe")
+        tool(CONFIGS, *entity, "--alter", "--delete-config", setting)
+        assert setting not in tool(CONFIGS, *entity, "--describe")
+
+    refused = tool(CONFIGS, *entity, "--alter", "--add-config", f"{setting}=1", code=1)
+    assert "consumer.session.timeout.ms" in refused
+    shown = tool(CONFIGS, "--entity-type", "brokers", "--entity-name", "1", "--describe", "--all")
+    assert "group.initial.rebalance.delay.ms=0" in shown
 
 
 def test_the_console_consumer_tails_the_offsets_topic(tool: Tool, settled: Crew) -> None:
