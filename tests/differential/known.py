@@ -115,6 +115,12 @@ def _never_expires(step: Step) -> bool:
     return step.line.startswith("pause ") and states == [("Empty", "Dead")] and step.asked.api == "commit"
 
 
+def _blames_the_client(step: Step) -> bool:
+    """Row 27: IncrementalAlterConfigs with an operation that does not exist."""
+    errors = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("errorCode")]
+    return step.asked.api == "alter" and errors == [(ErrorCode.INVALID_REQUEST, ErrorCode.UNKNOWN_SERVER_ERROR)]
+
+
 # The one that logs show, not answers.
 OUTLIVING: Final = 25
 
@@ -156,6 +162,10 @@ KNOWN: Final[dict[int, Known]] = {
         "a member names one protocol twice",
         is_parked_apart=_names_a_protocol_twice,
         is_told_apart=_names_a_protocol_twice,
+    ),
+    27: Known(
+        "IncrementalAlterConfigs with an operation that does not exist",
+        is_told_apart=_blames_the_client,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

@@ -23,14 +23,24 @@ UNORDERED: Final = {
     ("OffsetFetchResponse of all", "topics"),
     ("OffsetFetchResponse of all", "partitions"),
     ("MetadataResponse", "topics"),
+    ("ListConfigResourcesResponse", "configResources"),
+    ("DescribeConfigsResponse", "results"),
+    ("DescribeConfigsResponse", "configs"),
+    ("IncrementalAlterConfigsResponse", "responses"),
     ("Record", "members"),
     ("CreateTopicsResponse", "topics"),
     ("DeleteTopicsResponse", "responses"),
     ("CreatePartitionsResponse", "results"),
 }
 
-# What is each server's own; the configs of topics are row 10 of docs/differences.md.
-OWN: Final = {("MetadataResponse", "clusterId"), ("CreateTopicsResponse", "configs")}
+# Lists of what a server has, that of other scripts included, and the field that tells whose it is.
+SHARED: Final = {
+    ("ListGroupsResponse", "groups"): "groupId",
+    ("ListConfigResourcesResponse", "configResources"): "resourceName",
+}
+
+# What is each server's own.
+OWN: Final = {("MetadataResponse", "clusterId")}
 
 
 class Names:
@@ -62,8 +72,8 @@ class Names:
         if isinstance(value, dict):
             return {name: self.named(kind, inner, name) for name, inner in value.items()}
         if isinstance(value, list):
-            if (kind, field) == ("ListGroupsResponse", "groups"):
-                value = [group for group in value if group["groupId"].startswith(self._prefix)]
+            if (kind, field) in SHARED:
+                value = [each for each in value if each[SHARED[kind, field]].startswith(self._prefix)]
             if (kind, field) in UNORDERED:
                 value = sorted(value, key=partial(self._order, kind))
             return [self.named(kind, element, field) for element in value]

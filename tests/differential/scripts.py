@@ -3,7 +3,7 @@
 == the rule it is about
 differs 2                            the listed differences that it shows, all of them and no others
 > A join g protocols=range:x v=5     a client's request
-> describe g h                       a request of nobody: describe, list, find (coordinators), topics, create, grow, remove (topics)
+> describe g h                       a request of nobody: describe, list, find (coordinators), topics, create, grow, remove (topics), configs, alter, resources
 > until A                            time passes until none of A's requests is parked
 > until g Empty                      … until the group is in that state
 > pause 1500                         … for 1500 ms: only to show that nothing happens

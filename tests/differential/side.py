@@ -21,10 +21,13 @@ from protocol.messages.create_partitions import CreatePartitionsRequest, CreateP
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
 from protocol.messages.join_group import JoinGroupRequestProtocol
+from protocol.messages.list_config_resources import ListConfigResourcesRequest
 from protocol.messages.list_groups import ListGroupsRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest
@@ -49,6 +52,13 @@ TOPICS = Api("topics", 13)
 CREATE = Api("create", 7)
 REMOVE = Api("remove", 6)
 GROW = Api("grow", 3)
+CONFIGS = Api("configs", 4)
+ALTER = Api("alter", 1)
+RESOURCES = Api("resources", 1)
+_OPERATIONS: Final = {"set": 0, "delete": 1, "append": 2, "subtract": 3}
+_RESOURCES: Final = {"topic": 2, "broker": 4, "group": 32, "nothing": 99}
+# Sources of a value that was set for one topic, or one group (DescribeConfigsResponse.ConfigSource).
+_DYNAMIC: Final = {1, 8}
 _CHANGES_TOPICS: Final = {CREATE.name, REMOVE.name, GROW.name}
 TIMEOUT_MS: Final = 30_000
 _BY_TOPIC_ID: Final = 10
@@ -108,6 +118,7 @@ class Side(Player):
         if sent.api not in {JOIN.name, SYNC.name}:
             self.await_answer(sent)
         self.await_topics(plain, words)
+        self.await_configs(plain, words)
 
     def describe_groups(self, plain: list[str], words: Words) -> None:
         groups = [self._group(name) for name in plain if name != "ops"]
@@ -144,6 +155,27 @@ class Side(Player):
         ]
         self._send(NOBODY, GROW, CreatePartitionsRequest(topics, TIMEOUT_MS, "validate" in words), words, str)
 
+    def describe_configs(self, plain: list[str], words: Words) -> None:
+        keys = words["keys"].split(",") if "keys" in words else None
+        resources = [DescribeConfigsResource(*self._resource(text), keys) for text in plain]
+        request = DescribeConfigsRequest(resources, "synonyms" in words, "docs" in words)
+        self._send(NOBODY, CONFIGS, request, words, str)
+
+    def alter_configs(self, plain: list[str], words: Words) -> None:
+        changes = []
+        for text in plain[1:]:
+            operation, name, *value = text.split(":", 2)
+            changes.append(AlterableConfig(name, _OPERATIONS.get(operation, 9), value[0] if value else None))
+        request = IncrementalAlterConfigsRequest([AlterConfigsResource(*self._resource(plain[0]), changes)], "validate" in words)
+        self._send(NOBODY, ALTER, request, words, str)
+
+    def list_resources(self, plain: list[str], words: Words) -> None:
+        self._send(NOBODY, RESOURCES, ListConfigResourcesRequest([_RESOURCES[name] for name in plain]), words, str)
+
+    def _resource(self, text: str) -> tuple[int, str]:
+        kind, _, name = text.partition(":")
+        return _RESOURCES[kind], self._group(name) if kind == "group" else self._topic(name)
+
     def await_topics(self, plain: list[str], words: Words) -> None:
         """A change of topics is known to the node a moment after it was answered."""
         sent = self.sent[-1]
@@ -161,6 +193,23 @@ class Side(Player):
             while self._topic(name) not in refused and self._partitions(name) != wanted:
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"{name} does not have {wanted} partitions")
+                time.sleep(0.01)
+
+    def await_configs(self, plain: list[str], words: Words) -> None:
+        """Settings, too, are known to the node a moment after they were altered."""
+        sent = self.sent[-1]
+        if sent.api != ALTER.name or "validate" in words or sent.answer is None or sent.answer["responses"][0]["errorCode"]:
+            return
+        deadline = time.monotonic() + PATIENCE_S
+        for text in plain[1:]:
+            operation, name, *value = text.split(":", 2)
+            request = DescribeConfigsRequest([DescribeConfigsResource(*self._resource(plain[0]), [name])])
+            while operation in {"set", "delete"}:
+                [config] = self._control.ask(request, 4)["results"][0]["configs"]
+                if config["value"] == value[0] if operation == "set" else config["configSource"] not in _DYNAMIC:
+                    break
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"{name} is {config['value']}")
                 time.sleep(0.01)
 
     def _partitions(self, name: str) -> int:
@@ -349,6 +398,9 @@ ASKED_BY_NOBODY: dict[str, Callable[[Side, list[str], Words], None]] = {
     "topics": Side.list_topics,
     "create": Side.create_topics,
     "remove": Side.delete_topics,
+    "configs": Side.describe_configs,
+    "alter": Side.alter_configs,
+    "resources": Side.list_resources,
     "grow": Side.create_partitions,
     "find": Side.find_coordinator,
 }

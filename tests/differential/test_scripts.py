@@ -12,7 +12,7 @@ from tests.differential.scripts import RESTART, Script, Servers, judge, play, sc
 if TYPE_CHECKING:
     from tests.differential.conftest import Halves, Played
 
-PLAIN = ("errors", "finding", "listing", "offsets", "rebalance", "static", "topics", "versions")
+PLAIN = ("configs", "errors", "finding", "listing", "offsets", "rebalance", "static", "topics", "versions")
 
 
 def named(*names: str) -> pytest.MarkDecorator:
