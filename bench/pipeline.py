@@ -1,10 +1,13 @@
 """Records per second of the jobs on a log: compaction warm and as a whole process, history, and a plain Spark DataFrame beside them.
 
     python -m bench.pipeline [--records 5000000] [--keys 200000] [--value-bytes 380] [--shards 50] [--rounds 3] [--without dataframe]
+    python -m bench.pipeline --keys 5000000                           # every record of another key
+    python -m bench.pipeline --records 1000000 --keys 1000000 --shards 1 --task-bytes 100000000    # a shard that is too large for one task
 
 The log is made from a seed in a scratch directory: commits of ten partitions by groups of unequal size, each with metadata so that a record has about
-VALUE-BYTES bytes, provenance on the first record of each. Every round compacts (and turns into history) the same log anew. Memory is the largest
-resident size of the driver (Python and JVM) and of all workers together, sampled. The DataFrame way is what one would write first: parse
+VALUE-BYTES bytes, provenance on the first record of each. Every round compacts (and turns into history) the same log anew. Told are the best
+time, the median, the processor time of the best (all processes; on a machine that is shared the steadier figure), and the largest memory of a process: the
+JVM's resident size, and of Python what is its own (anonymous) and what it has mapped of files. The DataFrame way is what one would write first: parse
 in mapInArrow, a window over shard and key, keep the newest; it writes Parquet, not a log, and proves nothing.
 """
 
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import random
 import shutil
 import statistics
@@ -22,6 +26,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,7 +43,7 @@ from coordinator_server.pipeline.history.output import open_output
 from coordinator_server.pipeline.history.run import news, write_history
 from coordinator_server.pipeline.history.spark import runner_on, tasks_on
 from coordinator_server.pipeline.session import session
-from coordinator_server.pipeline.spark import run_spark
+from coordinator_server.pipeline.spark import TASK_BYTES, run_spark
 from protocol.record_batch import BatchBuilder
 from tests.support.segments import START_MS, write_meta
 from tests.support.server import ROOT
@@ -47,12 +52,13 @@ PARTITIONS: Final = 10
 SEGMENT_BYTES: Final = 32 << 20
 BATCH_RECORDS: Final = 40
 SAMPLE_S: Final = 0.1
+KINDS: Final = ("java", "own", "mapped")
 _KEY: Final = struct.Struct(">i")
 
 
 def main() -> None:
     options = _options()
-    with tempfile.TemporaryDirectory(prefix="pipeline-", dir=_build()) as scratch:
+    with tempfile.TemporaryDirectory(prefix="pipeline-", dir=options.scratch or _build()) as scratch:
         data = Path(scratch, "data")
         started = time.perf_counter()
         size = make_log(data, options)
@@ -60,42 +66,55 @@ def main() -> None:
             f"{options.records:,} records of {options.keys:,} keys in {options.shards} shards, {size / 1e9:.2f} GB"
             f" (made in {time.perf_counter() - started:.0f} s)\n"
         )
-        for name, times, memory in _measure(data, Path(scratch), options):
-            rate = options.records / statistics.median(times)
-            print(f"{name:30}{statistics.median(times):8.2f} s {rate:12,.0f} records/s   {memory}", flush=True)
+        print(f"{'':24}   best s  median s   cpu s    records/s   MB: JVM  Python own  Python mapped")
+        for name, rounds in _measure(data, Path(scratch), options):
+            best = min(rounds, key=lambda each: each.seconds)
+            median = statistics.median(each.seconds for each in rounds)
+            peaks = [max(each.peaks[kind] for each in rounds) / 1e6 for kind in KINDS]
+            print(
+                f"{name:24} {best.seconds:8.2f}  {median:8.2f} {best.cpu_s:7.1f} {options.records / best.seconds:12,.0f}"
+                f" {peaks[0]:10,.0f} {peaks[1]:10,.0f} {peaks[2]:10,.0f}",
+                flush=True,
+            )
 
 
-def _measure(data: Path, scratch: Path, options: argparse.Namespace) -> Iterator[tuple[str, list[float], str]]:
+class Round:
+    """One run of a job: what it took, as long as it was watched."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.cpu_s = 0.0
+        self.peaks = dict.fromkeys(KINDS, 0)
+
+
+def _measure(data: Path, scratch: Path, options: argparse.Namespace) -> Iterator[tuple[str, list[Round]]]:
     jobs: dict[str, Callable[[SparkSession], object]] = {
-        "compact, warm": lambda spark: _compact(spark, data),
+        "compact, warm": lambda spark: _compact(spark, data, options.task_bytes),
         "history, warm": lambda spark: _history(spark, data, scratch / "history"),
         "DataFrame, warm": lambda spark: _dataframe(spark, data, scratch / "frame"),
     }
     wanted = {name: job for name, job in jobs.items() if name.split(",")[0].lower() not in options.without}
-    with session("local[*]") as spark:
+    with session(options.master) as spark:
         for name, job in wanted.items():
             job(spark)
             _clear(data, scratch)
-            times, memory = [], []
+            rounds = []
             for _ in range(options.rounds):
-                with _watched() as peak:
-                    started = time.perf_counter()
+                with _watched() as each:
                     job(spark)
-                    times.append(time.perf_counter() - started)
-                memory.append(peak())
+                rounds.append(each)
                 _clear(data, scratch)
-            yield name, times, max(memory)
+            yield name, rounds
     words = [sys.executable, "-m", "coordinator_server", "compact", "--data-dir", str(data)]
     for engine in [each for each in ("spark", "python") if each not in options.without]:
-        times, memory = [], []
+        rounds = []
         for _ in range(options.rounds if engine == "spark" else 1):
-            with _watched() as peak:
-                started = time.perf_counter()
-                subprocess.run([*words, "--engine", engine], cwd=ROOT, check=True, capture_output=True)
-                times.append(time.perf_counter() - started)
-            memory.append(peak())
+            with _watched() as each:
+                whole = [*words, "--engine", engine, "--master", options.master, "--task-bytes", str(options.task_bytes)]
+                subprocess.run(whole, cwd=ROOT, check=True, capture_output=True)
+            rounds.append(each)
             _clear(data, scratch)
-        yield f"compact, process, {engine}", times, max(memory)
+        yield f"compact, process, {engine}", rounds
 
 
 def make_log(data: Path, options: argparse.Namespace) -> int:
@@ -143,8 +162,9 @@ def _make_shard(directory: Path, shard: int, records: int, groups: int, rng: ran
     return total
 
 
-def _compact(spark: SparkSession, data: Path) -> None:
-    result = compact(plans(data, _sealed(data)), None, lambda *work: run_spark(spark, *work), Progress())
+def _compact(spark: SparkSession, data: Path, task_bytes: int) -> None:
+    run = partial(run_spark, spark, task_bytes=task_bytes)
+    result = compact(plans(data, _sealed(data)), None, run, Progress())
     assert not result.left_alone
 
 
@@ -188,28 +208,40 @@ def _clear(data: Path, scratch: Path) -> None:
 
 
 @contextlib.contextmanager
-def _watched() -> Iterator[Callable[[], str]]:
-    """The largest resident sizes of our JVM and of all Python processes below us, while this lasts."""
-    peaks = {"java": 0, "python": 0}
+def _watched() -> Iterator[Round]:
+    """Time, processor time and peaks of our JVM and of all Python processes below us, while this lasts."""
+    found = Round()
     is_over = threading.Event()
 
     def watch() -> None:
         while not is_over.wait(SAMPLE_S):
-            now = {"java": 0, "python": 0}
             for pid in _family("self"):
-                with contextlib.suppress(OSError):
-                    kind = "java" if Path(f"/proc/{pid}/comm").read_text().startswith("java") else "python"
-                    now[kind] += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
-            for kind, size in now.items():
-                peaks[kind] = max(peaks[kind], size)
+                # A zombie has no memory.
+                with contextlib.suppress(OSError, KeyError):
+                    is_java = Path(f"/proc/{pid}/comm").read_text().startswith("java")
+                    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+                    own, mapped = (int(status[name].split()[0]) * 1024 for name in ("RssAnon", "RssFile"))
+                    for kind, size in {"java": own + mapped}.items() if is_java else {"own": own, "mapped": mapped}.items():
+                        found.peaks[kind] = max(found.peaks[kind], size)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
+    started, used = time.perf_counter(), _cpu_s()
     try:
-        yield lambda: f"JVM {peaks['java'] / 1e6:,.0f} MB, Python {peaks['python'] / 1e6:,.0f} MB"
+        yield found
     finally:
+        found.seconds, found.cpu_s = time.perf_counter() - started, _cpu_s() - used
         is_over.set()
         watcher.join()
+
+
+def _cpu_s() -> float:
+    """Of us, and of all below us, dead or alive."""
+    ticks = 0
+    for pid in _family("self"):
+        with contextlib.suppress(OSError):
+            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _family(pid: str) -> list[str]:
@@ -233,6 +265,11 @@ def _options() -> Any:
     parser.add_argument("--keys", type=int, default=200_000, metavar="N")
     parser.add_argument("--value-bytes", type=int, default=380, metavar="N", help="of a record's value (default 380)")
     parser.add_argument("--shards", type=int, default=50, metavar="N")
+    parser.add_argument("--master", default="local[*]", metavar="URL")
+    parser.add_argument("--task-bytes", type=int, default=TASK_BYTES, metavar="N", help="as of compact")
+    parser.add_argument(
+        "--scratch", type=Path, metavar="DIR", help="where the log and all results are for a while (default bench/build)"
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument(

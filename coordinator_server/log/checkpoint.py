@@ -20,7 +20,7 @@ import os
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -178,21 +178,32 @@ class Checkpoint:
 
 
 def write_checkpoint(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
-    """Add the three files to a layer that is being written. ``blocks`` come in any order."""
-    named = sorted((crc32c(raw := block.id.encode()), raw, block) for block in blocks)
-    attempt.add_file(DATA, (block.data for _, _, block in named))
+    """Add the three files to a layer that is being written. ``blocks`` come in the order of ``in_order``, and are not held."""
     columns = [array(code) for code in _COLUMNS]
-    position = end = 0
-    for digest, raw, block in named:
-        end += len(raw)
-        size = len(block.data)
-        values = (digest, end, position, size, crc32c(block.data), block.rows, block.oldest_commit_ms, block.least_expire_ms)
-        for column, value in zip(columns, values, strict=True):
-            column.append(value)
-        position += size
+    ids: list[bytes] = []
+    attempt.add_file(DATA, _indexed(blocks, columns, ids))
     for column in columns:
         if sys.byteorder == "big":
             column.byteswap()
-    head = _HEAD.pack(MAGIC, VERSION, len(named))
-    attempt.add_file(INDEX, [head, *(column.tobytes() for column in columns), *(raw for _, raw, _ in named)])
+    head = _HEAD.pack(MAGIC, VERSION, len(ids))
+    attempt.add_file(INDEX, [head, *(column.tobytes() for column in columns), *ids])
     attempt.add_file(REST, rest)
+
+
+def in_order(blocks: Iterable[Block]) -> list[Block]:
+    """Blocks as the index has them: by the hash of the id, then by the id."""
+    return sorted(blocks, key=lambda block: (crc32c(raw := block.id.encode()), raw))
+
+
+def _indexed(blocks: Iterable[Block], columns: Sequence[array[int]], ids: list[bytes]) -> Iterator[bytes]:
+    """The bytes of the blocks; what the index says of each goes to ``columns`` and ``ids``."""
+    position = end = 0
+    for block in blocks:
+        ids.append(block.id.encode())
+        end += len(ids[-1])
+        size = len(block.data)
+        said = (block.rows, block.oldest_commit_ms, block.least_expire_ms)
+        for column, value in zip(columns, (crc32c(ids[-1]), end, position, size, crc32c(block.data), *said), strict=True):
+            column.append(value)
+        position += size
+        yield block.data

@@ -86,7 +86,7 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
                     f"{plan.shard}: the input has {written.digest.count} keys with digest {written.digest}, "
                     f"the output {found.count} with {found}; nothing is published. Please report this"
                 )
-            no_checkpoint = add_checkpoint(attempt) if plan.has_groups else ""
+            no_checkpoint = add_checkpoint(attempt, written.records) if plan.has_groups else ""
             summary = Summary(written.records, written.tombstones, cutoff_ms, str(found))
             attempt.finish(summary, input_entries(layer, inputs))
     except CannotCompact as error:

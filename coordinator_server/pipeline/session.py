@@ -92,7 +92,7 @@ def gist(error: Exception) -> str:
     lines = said.strip().splitlines() or [type(error).__name__]
     reasons = [line.strip() for line in lines[1:] if _PYTHON_REASON.match(line)]
     if "Traceback (most recent call last)" in said and reasons:
-        return f"{lines[0].removesuffix(': Traceback (most recent call last):')}: {reasons[-1]}"
+        return f"{lines[0].removesuffix('Traceback (most recent call last):').rstrip(': ')}: {reasons[-1]}"
     return lines[0]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.check import Finding, Report, check
-from coordinator_server.log.checkpoint import DATA, INDEX, REST, Block, write_checkpoint
+from coordinator_server.log.checkpoint import DATA, INDEX, REST, Block, in_order, write_checkpoint
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.layers import LayerAttempt, Summary, layer_offsets, open_layer, publish
 from coordinator_server.log.salvage import Hole, salvage
@@ -126,7 +126,7 @@ def test_damage_to_a_checkpoint_is_told(data: Path, name: str, position: int, to
         for each in batches:
             attempt.append(read_header(each).base_offset, each)
         attempt.close()
-        write_checkpoint(attempt, [Block(group, b"abcd", 1, 0, -1) for group in ("g", "h")], batches[:1])
+        write_checkpoint(attempt, in_order(Block(group, b"abcd", 1, 0, -1) for group in ("g", "h")), batches[:1])
         publish(attempt.finish(Summary(0, 0, None, ""), ()), layer.path.parent, layer.to_offset)
     assert check(str(data)).damage == []
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from crc32c import crc32c
 
-from coordinator_server.log.checkpoint import DATA, INDEX, REST, Block, Checkpoint, write_checkpoint
+from coordinator_server.log.checkpoint import DATA, INDEX, REST, Block, Checkpoint, in_order, write_checkpoint
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import Layer, LayerAttempt, Summary, layer_with_checkpoint, open_layer, publish
 from tests.support.log import batch
@@ -19,7 +19,7 @@ SUMMARY = Summary(0, 0, None, "")
 def layer_with(shard_dir: Path, blocks: list[Block], rest: list[bytes] = [], to_offset: int = 10) -> Layer:  # noqa: B006
     shard_dir.mkdir(exist_ok=True)
     with LayerAttempt(shard_dir, to_offset) as attempt:
-        write_checkpoint(attempt, blocks, rest)
+        write_checkpoint(attempt, in_order(blocks), rest)
         path = attempt.finish(SUMMARY, ())
     assert publish(path, shard_dir, to_offset)
     return open_layer(shard_dir, to_offset)

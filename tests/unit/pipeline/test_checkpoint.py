@@ -17,6 +17,7 @@ from coordinator_server.log.layers import LayerAttempt, newest_valid_layer, open
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.pipeline import checkpoint
 from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.plan import plan_shard
@@ -259,3 +260,37 @@ def test_an_open_transaction_leaves_a_layer_without_a_checkpoint(shard_dir: Path
 
         assert "open in it at offset 7" in add_checkpoint(attempt)
         assert not attempt.checkpoint
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("at_once", [1, 40, 500])
+def test_a_checkpoint_in_parts_has_the_same_bytes(
+    shard_dir: Path, monkeypatch: pytest.MonkeyPatch, seed: int, at_once: int
+) -> None:
+    """However few records are in memory at a time, and nothing else is left in the layer."""
+    write_segments(shard_dir, coordinator_log(seed, 80, groups=40))
+    whole = {path.name: path.read_bytes() for path in compact(shard_dir).iterdir()}
+    shutil.rmtree(next(shard_dir.glob("layer-*")))
+
+    monkeypatch.setattr(checkpoint, "RECORDS_AT_ONCE", at_once)
+    in_parts = {path.name: path.read_bytes() for path in compact(shard_dir).iterdir()}
+
+    assert in_parts == whole
+    assert len(whole[REST]) > 200
+
+
+@pytest.mark.parametrize("at_once", [1, 10**6])
+def test_a_record_that_cannot_be_read_leaves_no_part_of_a_checkpoint(
+    shard_dir: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """The layer has its records, as it had before there were checkpoints."""
+    monkeypatch.setattr(checkpoint, "RECORDS_AT_ONCE", at_once)
+    good = [Record(n, START_MS, offset_key(f"group-{n}", "orders", 0), offset_value(n)) for n in range(9)]
+    write_segments(shard_dir, [Batch((*good, Record(9, START_MS, offset_key("group-x", "orders", 0), b"\0\3\0")))])
+    plan = plan_shard(shard_dir)
+    assert plan is not None
+
+    result = compact_shard(plan, None, PythonEngine())
+
+    assert "a record cannot be read" in result.no_checkpoint
+    assert sorted(path.name for path in Path(result.attempt).iterdir()) == [f"{0:020d}.log", "manifest.json"]
