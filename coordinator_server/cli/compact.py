@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
@@ -20,6 +19,7 @@ from coordinator_server.cli.engines import add_engine_arguments, extra_needed, s
 from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.engine import ShardResult
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.places import directory, place
 from coordinator_server.pipeline.plan import ShardPlan
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.sealed import check_data_dir, seal
@@ -37,7 +37,7 @@ The spark engine needs the extra: pip install 'coordinator-server[spark]'. It br
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument("--data-dir", type=place, required=True, metavar="DIR", help="the server's data directory")
     add_engine_arguments(parser, python="slower and needs nothing", workers_see="DIR")
     add_own_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -63,6 +63,7 @@ def add_own_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compact; returns the exit code."""
     try:
+        options.data_dir = directory(options.data_dir, "a layer is published by renaming it, which stores cannot do")
         check_data_dir(options.data_dir)
         started_s = time.monotonic()
         with compaction_lock(options.data_dir):

@@ -8,11 +8,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.places import place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _EXTRA: Final = frozenset({"pyspark", "pyarrow", "numpy", "pandas", "py4j"})
+
+
+def add_log_argument(parser: argparse.ArgumentParser) -> None:
+    """The directory that is read: the server's, or a copy."""
+    parser.add_argument(
+        "--data-dir",
+        type=place,
+        required=True,
+        metavar="DIR",
+        help="the server's data directory, or the URL of a copy: s3://backup/data",
+    )
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser, *, python: str, workers_see: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.kafka_export import export_kafka
 from coordinator_server.pipeline.progress import progress_on
@@ -32,7 +33,7 @@ exit codes: 0 done; 1 one of the two runs, or the log is damaged; 2 the director
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
     parser.add_argument(
         "--to",
         type=Path,

@@ -15,10 +15,12 @@ from typing import Any
 import msgspec
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.engines import add_log_argument
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.moments import AsItWas, Event, events, moment, shard_of
+from coordinator_server.pipeline.places import directory, local_copy
 from coordinator_server.pipeline.replay import Offset
 from coordinator_server.pipeline.sealed import ask_server, check_data_dir, seal
 
@@ -46,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     doing.add_argument("--execute", action="store_true", help="do it: one operation of the running server, which the log names")
     expiring = _action(actions, "expiring", "when the group's offsets expire as things are now")
     for each in (why, at, restore, expiring):
-        each.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+        add_log_argument(each)
         each.add_argument("--json", action="store_true", help="print the answer as JSON")
 
 
@@ -59,8 +61,12 @@ def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     """Answer; returns the exit code."""
     try:
-        check_data_dir(options.data_dir)
-        code: int = _ACTIONS[options.action](options)
+        if options.action in _OF_A_SERVER:
+            directory(options.data_dir, "the server that runs there is asked")
+        with local_copy(options.data_dir) as data_dir:
+            check_data_dir(data_dir)
+            options.data_dir = data_dir
+            code: int = _ACTIONS[options.action](options)
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
@@ -123,6 +129,7 @@ def _expiring(options: argparse.Namespace) -> int:
     return 0
 
 
+_OF_A_SERVER = ("restore", "expiring")
 _ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring}
 
 

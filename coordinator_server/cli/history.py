@@ -14,10 +14,11 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.complaint import complain
-from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
+from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.places import local_copy, place
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.sealed import check_data_dir, seal
 
@@ -25,6 +26,7 @@ EPILOG = """\
 examples:
   coordinator-server history --data-dir ./data --out ./history
   coordinator-server history --data-dir ./data --out ./history --engine python     # no JVM, one core; the same rows
+  coordinator-server history --data-dir ./data --out s3://lake/history             # credentials as any S3 client finds them
   python -c "import duckdb; print(duckdb.sql(\\"select * from 'history/generations/**/*.parquet'\\"))"
 
 The tables and three worked queries are in docs/history.md. Needs the extra: pip install 'coordinator-server[spark]'.
@@ -33,8 +35,14 @@ The tables and three worked queries are in docs/history.md. Needs the extra: pip
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables are; made when it is not there")
+    add_log_argument(parser)
+    parser.add_argument(
+        "--out",
+        type=place,
+        required=True,
+        metavar="DIR",
+        help="where the tables are, a directory or a URL; made when it is not there",
+    )
     add_engine_arguments(parser, python="one process and needs no Java", workers_see="both")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -42,23 +50,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Add what is new; returns the exit code."""
     try:
-        check_data_dir(options.data_dir)
-        return _run(options)
+        with local_copy(options.data_dir) as data_dir:
+            check_data_dir(data_dir)
+            return _run(options, data_dir.absolute())
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
         return complain(error, 1)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace, data_dir: Path) -> int:
     with extra_needed("history"):
         from coordinator_server.pipeline.history import run as job
-        from coordinator_server.pipeline.history.output import open_output
+        from coordinator_server.pipeline.history.remote import open_tables
         from coordinator_server.pipeline.history.spark import runner_on, tasks_on
     started_s = time.monotonic()
-    meta = read_meta(LocalStorage(), str(options.data_dir))
-    with open_output(options.out.absolute(), meta.cluster_id) as output:
-        found = job.news(options.data_dir.absolute(), seal(options.data_dir), output.positions)
+    meta = read_meta(LocalStorage(), str(data_dir))
+    with open_tables(options.out, meta.cluster_id) as output:
+        found = job.news(data_dir, seal(data_dir), output.positions)
         progress = progress_on(sys.stderr)
         if options.engine == "python" or not found:
             result = job.write_history(found, output, job.run_here, progress, 1)

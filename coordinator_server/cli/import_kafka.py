@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.config import Config
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.kafka_import import ImportResult, find_source, import_kafka
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a stopped broker's log.dirs, the directory with __consumer_offsets-0 in it; repeat for more",
     )
     parser.add_argument(
-        "--data-dir", type=Path, required=True, metavar="DIR", help="the directory to make; empty or not there yet"
+        "--data-dir", type=local_dir, required=True, metavar="DIR", help="the directory to make; empty or not there yet"
     )
     parser.add_argument(
         "--node-id", type=int, default=Config().node_id, metavar="N", help="node.id of the new server (%(default)s)"

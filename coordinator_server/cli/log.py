@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.log.check import Finding, Progress, Report, check
 from coordinator_server.log.salvage import Salvaged, salvage
 
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    verify.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    verify.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
     verify.add_argument("--salvage", type=Path, metavar="OUT", help="write all that is whole to the new data directory OUT")
     verify.add_argument("--json", action="store_true", help="print the result as JSON")
 

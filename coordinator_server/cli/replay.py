@@ -9,14 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.engines import add_log_argument
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.places import local_copy
 from coordinator_server.pipeline.replay import Group, Moment, Offset, ShardState, replay
 from coordinator_server.pipeline.sealed import check_data_dir, seal
 
@@ -36,7 +37,7 @@ WIDEST = 60
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    add_log_argument(parser)
     parser.add_argument(
         "--shard", action="append", default=[], metavar="NAME", help="such as __consumer_offsets-7; repeat for more"
     )
@@ -61,12 +62,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Replay; returns the exit code."""
     try:
-        check_data_dir(options.data_dir)
-        # A moment is looked for in sealed segments.
-        if options.seal or isinstance(options.at, Moment):
-            seal(options.data_dir)
-        wanted = {"with_topics": options.digest, "with_changes": options.why}
-        states = list(replay(options.data_dir, options.shard, options.at, **wanted))
+        with local_copy(options.data_dir) as data_dir:
+            check_data_dir(data_dir)
+            # A moment is looked for in sealed segments.
+            if options.seal or isinstance(options.at, Moment):
+                seal(data_dir)
+            wanted = {"with_topics": options.digest, "with_changes": options.why}
+            states = list(replay(data_dir, options.shard, options.at, **wanted))
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:

@@ -20,6 +20,7 @@ from typing import Any
 import structlog
 
 from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.config import Config, ConfigError, load, loop_count, parse_overrides, with_loops
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import LEVELS, configure
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="address to listen on; port 0 picks a free one (%(default)s)",
     )
     parser.add_argument(
-        "--data-dir", type=Path, required=True, metavar="DIR", help="where the log lives; made when it is not there"
+        "--data-dir", type=local_dir, required=True, metavar="DIR", help="where the log lives; made when it is not there"
     )
     parser.add_argument(
         "--loops",

@@ -10,14 +10,14 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from coordinator_server.cli.complaint import complain
-from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
+from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.places import local_copy
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.sealed import ask_server, check_data_dir, seal
 from coordinator_server.pipeline.verify import Check, Verdict, checks, run_here, work
@@ -31,20 +31,21 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
+    add_log_argument(parser)
     add_engine_arguments(parser, python="one process and needs nothing", workers_see="DIR")
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     """Verify; returns the exit code."""
+    started_s = time.monotonic()
     try:
-        check_data_dir(options.data_dir)
-        started_s = time.monotonic()
-        # The server's word first: what is sealed after it reaches at least as far.
-        live = ask_server(options.data_dir, {"op": "digest", "groups": True})
-        todo = checks(options.data_dir.absolute(), None if live is None else live["shards"], seal(options.data_dir))
-        verdicts = _verify(options, todo, progress_on(sys.stderr))
+        with local_copy(options.data_dir) as data_dir:
+            check_data_dir(data_dir)
+            # The server's word first: what is sealed after it reaches at least as far.
+            live = ask_server(data_dir, {"op": "digest", "groups": True})
+            todo = checks(data_dir.absolute(), None if live is None else live["shards"], seal(data_dir))
+            verdicts = _verify(options, todo, progress_on(sys.stderr))
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:

@@ -79,32 +79,36 @@ class Output:
 
 @contextlib.contextmanager
 def open_output(directory: Path, cluster_id: str) -> Iterator[Output]:
-    """Take the directory, making it if need be, and put in order what an earlier run left. Raises Busy, CannotRun."""
+    """Take the directory, making it if need be, and put in order what an earlier run left. Raises Busy, CannotRun.
+
+    For the tables in a store see ``remote.py``.
+    """
     make_dir_durably(LocalStorage(), str(directory))
     with job_lock(directory / LOCK, f"another run writes to {directory}"):
         (directory / RUNS).mkdir(exist_ok=True)
-        last = _last_run(directory)
-        if last is not None and last.cluster_id != cluster_id:
-            raise CannotRun(f"{directory} is the history of cluster {last.cluster_id}, not of {cluster_id}: choose another --out")
-        if last is not None:
+        last = Run(0, cluster_id, "", {})
+        runs = sorted((directory / RUNS).glob("*.json"))
+        if runs:
+            last = last_of(runs[-1].read_bytes(), str(runs[-1]), str(directory), cluster_id)
             _finish(directory, last)
         for stale in directory.glob(f"{ATTEMPT}*"):
             shutil.rmtree(stale, ignore_errors=True)
-        output = Output(directory, cluster_id, last or Run(0, cluster_id, "", {}))
+        output = Output(directory, cluster_id, last)
         try:
             yield output
         finally:
             shutil.rmtree(output.attempt, ignore_errors=True)
 
 
-def _last_run(directory: Path) -> Run | None:
-    runs = sorted((directory / RUNS).glob("*.json"))
-    if not runs:
-        return None
+def last_of(content: bytes, path: str, out: str, cluster_id: str) -> Run:
+    """What the newest run file says. Raises CannotRun when that is nothing, or of another cluster."""
     try:
-        return msgspec.json.decode(runs[-1].read_bytes(), type=Run)
+        last = msgspec.json.decode(content, type=Run)
     except msgspec.DecodeError as error:
-        raise CannotRun(f"{runs[-1]} is damaged ({error}): put it back from a copy, or begin anew in another --out") from error
+        raise CannotRun(f"{path} is damaged ({error}): put it back from a copy, or begin anew in another --out") from error
+    if last.cluster_id != cluster_id:
+        raise CannotRun(f"{out} is the history of cluster {last.cluster_id}, not of {cluster_id}: choose another --out")
+    return last
 
 
 def _finish(directory: Path, run: Run) -> None:

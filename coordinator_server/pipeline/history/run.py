@@ -23,7 +23,9 @@ from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.output import Output, Written
+from coordinator_server.pipeline.history.remote import RemoteOutput
 from coordinator_server.pipeline.history.tables import SCHEMAS
+from coordinator_server.pipeline.places import Url, make_room, open_url, place
 from coordinator_server.pipeline.plan import Source, is_of_groups, segment_bases, shard_directories
 
 SHARDS_PER_GROUP: Final = 10
@@ -94,7 +96,9 @@ def news(data_dir: Path, sealed: Mapping[str, int], positions: Mapping[str, int]
     return found
 
 
-def write_history(found: Sequence[ShardNews], output: Output, run: Runner, progress: Progress, tasks: int) -> HistoryResult:
+def write_history(
+    found: Sequence[ShardNews], output: Output | RemoteOutput, run: Runner, progress: Progress, tasks: int
+) -> HistoryResult:
     """Read what is new and add it to the tables, all or nothing."""
     hands = _deal(found, output, tasks)
     progress.start(len(hands))
@@ -156,7 +160,7 @@ def _shard_news(path: Path, position: int, sealed_to: int) -> ShardNews | None:
     return ShardNews(path.name, (*of_layer, *kept), sealed_to, Gap(path.name, position, first))
 
 
-def _deal(found: Sequence[ShardNews], output: Output, tasks: int) -> list[Hand]:
+def _deal(found: Sequence[ShardNews], output: Output | RemoteOutput, tasks: int) -> list[Hand]:
     """Shards of one group in as few hands as keep all tasks busy."""
     groups: dict[int, list[ShardNews]] = {}
     for each in found:
@@ -198,9 +202,18 @@ class _Writer:
         days = pc.floor_temporal(table["time"], unit="day")
         for day in pc.unique(days).to_pylist():
             rows = table.filter(pc.equal(days, pa.scalar(day, days.type)))
-            place = f"{name}/shard_group={self._group}/day={day.strftime(_DAY)}"
-            path = f"{place}/{self._hand.run:06d}-{self._hand.number}-{len(self._files)}.parquet"
-            target = Path(self._hand.attempt, self._part, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(rows, target, compression=COMPRESSION)
+            folder = f"{name}/shard_group={self._group}/day={day.strftime(_DAY)}"
+            path = f"{folder}/{self._hand.run:06d}-{self._hand.number}-{len(self._files)}.parquet"
+            _write_file(rows, place(self._hand.attempt), f"{self._part}/{path}")
             self._files.append(Written(name, path, rows.num_rows, self._part))
+
+
+def _write_file(rows: pa.Table, attempt: Path | Url, path: str) -> None:
+    if isinstance(attempt, Url):
+        store, target = open_url(attempt.child(path))
+        make_room(store, target)
+        pq.write_table(rows, target, compression=COMPRESSION, filesystem=store)
+    else:
+        file = attempt / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(rows, file, compression=COMPRESSION)

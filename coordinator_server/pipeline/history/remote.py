@@ -1,0 +1,139 @@
+"""The tables in a store without renames and locks, S3 for one: the same objects as in a directory (``output.py``), and the same two steps.
+
+    OUT/_attempt-000003-…/…               objects of a run that is under way, that died, or that lost
+    OUT/_runs/000003.claim-…              a run that is about to add what it has
+    OUT/_runs/000003.json                 what run 3 added: put last; from then on its objects belong to the tables
+    OUT/commits/shard_group=0/…           where they are copied then, by the next run if this one dies before it is through
+
+pyarrow puts objects whole, but not on condition that there are none. So a run claims its number first, and looks who else has: of two runs
+at least one sees the other's claim, and gives way. That asks of a store that it lists what has been put, as all do by now. A run that dies
+between its claim and its run file, a moment, leaves a claim that somebody has to remove; who comes upon it says which.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from pyarrow.fs import FileSelector, FileType
+
+from coordinator_server.pipeline.errors import Busy, CannotRun
+from coordinator_server.pipeline.history.output import ATTEMPT, RUNS, Output, Run, Written, last_of, open_output
+from coordinator_server.pipeline.places import Place, Url, make_room, open_url
+
+_CLAIM: Final = ".claim-"
+
+
+@contextmanager
+def open_tables(where: Place, cluster_id: str) -> Iterator[Output | RemoteOutput]:
+    """Take the tables in a directory or a store, and put in order what an earlier run left. Raises Busy, CannotRun."""
+    if isinstance(where, Path):
+        with open_output(where.absolute(), cluster_id) as output:
+            yield output
+        return
+    remote = RemoteOutput(where, cluster_id)
+    remote.tidy()
+    try:
+        yield remote
+    finally:
+        remote.discard()
+
+
+class RemoteOutput:
+    """The tables of one cluster. Runs may race: one of them adds what it has."""
+
+    def __init__(self, url: Url, cluster_id: str) -> None:
+        self._url = url
+        self._store, self._root = open_url(url)
+        self._last = self._last_run(cluster_id)
+        self._cluster_id = cluster_id
+        self._name = f"{ATTEMPT}{self.number:06d}-{secrets.token_hex(8)}"
+        self.attempt = url.child(self._name).text
+
+    @property
+    def positions(self) -> dict[str, int]:
+        """Where to go on, by shard."""
+        return self._last.positions
+
+    @property
+    def number(self) -> int:
+        """Of the run that is under way."""
+        return self._last.number + 1
+
+    def tidy(self) -> None:
+        """Finish what the last run has added, and remove the objects of runs that can add nothing any more."""
+        self._finish(self._last)
+        for name in self._names("", FileType.Directory):
+            number = name.removeprefix(ATTEMPT).partition("-")[0]
+            if name.startswith(ATTEMPT) and number.isdecimal() and int(number) <= self._last.number:
+                self._remove(name)
+
+    def add(self, files: Sequence[Written], positions: dict[str, int]) -> None:
+        """Make the objects of the attempt part of the tables, all or none. Raises Busy when another run was quicker."""
+        run = Run(self.number, self._cluster_id, self._name, self.positions | positions, tuple(files))
+        claim = f"{run.number:06d}{_CLAIM}{secrets.token_hex(8)}"
+        self._put(f"{RUNS}/{claim}", b"")
+        try:
+            self._check_alone(run, claim)
+            self._put(f"{RUNS}/{run.number:06d}.json", msgspec.json.encode(run))
+        finally:
+            self._store.delete_file(f"{self._root}/{RUNS}/{claim}")
+        self._last = run
+        self._finish(run)
+
+    def discard(self) -> None:
+        """The run is over, well or not: what is left of its attempt goes."""
+        if self._last.attempt != self._name:
+            self._remove(self._name)
+
+    def _check_alone(self, run: Run, claim: str) -> None:
+        names = self._names(RUNS, FileType.File)
+        others = [name for name in names if name.startswith(f"{run.number:06d}{_CLAIM}") and name != claim]
+        if others:
+            where = self._url.child(RUNS, others[0])
+            raise Busy(f"another run adds to {self._url}; try again (if none does, it died: remove {where})")
+        if f"{run.number:06d}.json" in names:
+            raise Busy(f"another run has added to {self._url} meanwhile; run this again")
+
+    def _last_run(self, cluster_id: str) -> Run:
+        names = sorted(name for name in self._names(RUNS, FileType.File) if name.endswith(".json"))
+        if not names:
+            return Run(0, cluster_id, "", {})
+        with self._store.open_input_stream(f"{self._root}/{RUNS}/{names[-1]}") as file:
+            return last_of(file.read(), str(self._url.child(RUNS, names[-1])), str(self._url), cluster_id)
+
+    def _finish(self, run: Run) -> None:
+        """Give every object of the run its place. Doing it again, or twice at once, changes nothing."""
+        if not run.attempt or not self._exists(run.attempt, FileType.Directory):
+            return
+        for file in run.files:
+            with suppress(FileNotFoundError):
+                # It is in its place already when it is here no more.
+                make_room(self._store, f"{self._root}/{file.path}")
+                source = f"{self._root}/{run.attempt}/{file.part}/{file.path}"
+                self._store.copy_file(source, f"{self._root}/{file.path}")
+        missing = [file.path for file in run.files if not self._exists(file.path, FileType.File)]
+        if missing:
+            raise CannotRun(f"{self._url.child(missing[0])} is gone, and no attempt has it: begin anew in another --out")
+        self._remove(run.attempt)
+
+    def _names(self, below: str, kind: FileType) -> list[str]:
+        selector = FileSelector(f"{self._root}/{below}".rstrip("/"), allow_not_found=True)
+        return [found.base_name for found in self._store.get_file_info(selector) if found.type == kind]
+
+    def _exists(self, name: str, kind: FileType) -> bool:
+        return bool(self._store.get_file_info(f"{self._root}/{name}").type == kind)
+
+    def _put(self, name: str, content: bytes) -> None:
+        path = f"{self._root}/{name}"
+        make_room(self._store, path)
+        with self._store.open_output_stream(path) as file:
+            file.write(content)
+
+    def _remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            self._store.delete_dir(f"{self._root}/{name}")
