@@ -18,7 +18,8 @@ LACKS = {
 
 
 def contract_table(reporter: pytest.TerminalReporter, clients: Sequence[str]) -> Iterator[str]:
-    """Lines: seconds where a scenario went well, FAILED where it did not, and where a client cannot, why."""
+    """Lines: seconds where a scenario went well, FAILED where it did not, and where a client cannot, why; then which tools are missing."""
+    missing: dict[str, None] = {}
     cells: dict[tuple[str, str], str] = {}
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in reporter.stats.get(outcome, []):
@@ -26,9 +27,12 @@ def contract_table(reporter: pytest.TerminalReporter, clients: Sequence[str]) ->
             if path.endswith(CONTRACT):
                 scenario, _, client = name.removeprefix("test_").removesuffix("]").partition("[")
                 cells[client, scenario] = f"{report.duration:.1f} s" if outcome == "passed" else outcome.upper()
+            if outcome == "skipped":
+                missing[str(report.longrepr[-1])] = None
     cells |= {cell: why for cell, why in LACKS.items() if cell[0] in clients}
     scenarios = dict.fromkeys(scenario for _, scenario in cells)
     rows = [["", *clients], *([scenario, *(cells.get((client, scenario), "") for client in clients)] for scenario in scenarios)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield from missing
