@@ -103,8 +103,8 @@ def heartbeat(member: Member) -> Message:
     return HeartbeatRequest(member.group_id, member.generation_id, member.member_id)
 
 
-def commit(member: Member, partitions: int) -> OffsetCommitRequest:
-    rows = [OffsetCommitRequestPartition(index, 1000) for index in range(partitions)]
+def commit(member: Member, partitions: int, metadata: str = "") -> OffsetCommitRequest:
+    rows = [OffsetCommitRequestPartition(index, 1000, -1, metadata) for index in range(partitions)]
     topics = [OffsetCommitRequestTopic(TOPIC, partitions=rows)]
     return OffsetCommitRequest(member.group_id, member.generation_id, member.member_id, topics=topics)
 
@@ -119,6 +119,8 @@ OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message]]] = {
     "commit 1": (8, 1, lambda member: commit(member, 1)),
     "commit 10": (8, 10, lambda member: commit(member, 10)),
     "commit 100": (8, 100, lambda member: commit(member, 100)),
+    "commit 10 noted": (8, 10, lambda member: commit(member, 10, "where the reader was")),
+    "commit 100 noted": (8, 100, lambda member: commit(member, 100, "where the reader was")),
     "fetch 10": (8, 10, lambda member: fetch(member, 10)),
 }
 
@@ -229,7 +231,10 @@ def main() -> None:
     if options.against:
         _in_turns(options)
         return
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
     rounds = uvloop.run(run(options))
     if options.json:
         print(json.dumps(rounds))

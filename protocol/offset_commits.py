@@ -1,11 +1,11 @@
 """The bytes of many OffsetCommit records that differ in partition, offset and epoch alone: one ``pack`` for each.
 
-It is the general way (``KeyedSerde`` and ``BatchBuilder.append``) made cheap for what nearly every commit is: no metadata, no expiry. A
-test holds that both write the same bytes.
+It is the general way (``KeyedSerde`` and ``BatchBuilder.append``) made cheap for what nearly every commit is: without an expiry, and most
+often without metadata. A test holds that both write the same bytes.
 
     record   size varint | attributes, timestamp delta 0 | offset delta varint | key size varint | key | value size varint | value | headers 0
     key      type 1 int16 | group | topic | partition int32
-    value    version 4 int16 | offset int64 | epoch int32 | metadata, empty | timestamp int64 | topic id, if there is one
+    value    version 4 int16 | offset int64 | epoch int32 | metadata, most often empty | timestamp int64 | topic id, if there is one
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ _COMMITTED_SIZE: Final = 12
 _VALUE_BEFORE_TAGS: Final = 23
 _EMPTY: Final = 1
 _TAIL: Final = Layout(">Bq")
+_PARTITION: Final = Layout(">i")
+_COMMITTED: Final = Layout(">hqi")
+_TIMESTAMP: Final = Layout(">q")
+# By how much the sizes of a record, of its value and of its metadata may grow with the metadata.
+_GROWTH: Final = 8
 # Attributes and timestamp delta, then the offset delta.
 _FRONTS: Final = tuple([b"\0\0" + delta for delta in VARINTS])
 # The bytes of deltas of two bytes, from the first such delta on.
@@ -101,6 +106,44 @@ class CommitLayout:
         between = _size(size + len(NO_HEADERS))
         return first + between + (NO_HEADERS + between).join(records[1:]) + NO_HEADERS
 
+    def text_bytes(self, texts: Sequence[bytes]) -> int:
+        """The most that records with these texts take beyond ``record_bytes`` each."""
+        return sum(map(len, texts)) + _GROWTH * len(texts)
+
+    def encode_with_texts(
+        self,
+        delta: int,
+        partitions: Sequence[OffsetCommitRequestPartition],
+        texts: Sequence[bytes],
+        timestamp_ms: int,
+        headers: bytes = NO_HEADERS,
+    ) -> bytes:
+        """Like ``encode``, with the metadata of each partition, in UTF-8."""
+        prefix, tags = self._prefix, self._tags
+        after = _TIMESTAMP.pack(timestamp_ms) + tags
+        without = _VALUE_BEFORE_TAGS - 1 + len(tags)
+        records: list[bytes] = []
+        for place, one in enumerate(partitions):
+            text = texts[place]
+            length = _compact(len(text))
+            record = b"".join(
+                (
+                    _front(delta + place),
+                    prefix,
+                    _PARTITION.pack(one.partition_index),
+                    _size(without + len(length) + len(text)),
+                    _COMMITTED.pack(VALUE_VERSION, one.committed_offset, one.committed_leader_epoch),
+                    length,
+                    text,
+                    after,
+                    headers,
+                )
+            )
+            records.append(_size(len(record)))
+            records.append(record)
+            headers = NO_HEADERS
+        return b"".join(records)
+
     def encode_rows(self, delta: int, rows: bytes, count: int, timestamp_ms: int, headers: bytes = NO_HEADERS) -> bytes:
         """A record for each of ``count`` rows of a request without metadata (``plain_commits``), as ``encode`` would write it."""
         if count == 1:
@@ -162,6 +205,19 @@ def _delta_columns(delta: int, count: int, width: int) -> Sequence[bytes]:
 
 def _size(size: int) -> bytes:
     return VARINTS[size] if size < len(VARINTS) else varint(size)
+
+
+def _compact(size: int) -> bytes:
+    """The length of a compact string: one more, as an unsigned varint."""
+    left = size + 1
+    if left < 0x80:
+        return bytes((left,))
+    out = bytearray()
+    while left > 0x7F:
+        out.append(left & 0x7F | 0x80)
+        left >>= 7
+    out.append(left)
+    return bytes(out)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -1,6 +1,6 @@
 """The records of an OffsetCommit request in one piece: what nearly every commit is, without a Python object for each record.
 
-Only offsets without metadata and without an expiry fit; ``offsets.commit`` makes single records of the others.
+Only offsets without an expiry fit; ``offsets.commit`` makes single records of the others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from protocol.messages.offset_commit import OffsetCommitRequestTopic
 from protocol.offset_commits import VALUE_VERSION, CommitLayout
 from protocol.record_batch import NO_HEADERS, BatchBuilder
 
-TopicCommits = tuple[CommitLayout, OffsetCommitRequestTopic]
+# How its records look, what was asked, and the metadata of its partitions in UTF-8; None where none of them has any.
+TopicCommits = tuple[CommitLayout, OffsetCommitRequestTopic, list[bytes] | None]
 
 
 class OffsetCommits(RecordBlock):
@@ -30,30 +31,36 @@ class OffsetCommits(RecordBlock):
         self._topics = topics
 
     def __len__(self) -> int:
-        return sum([len(topic.partitions) for _, topic in self._topics])
+        return sum([len(topic.partitions) for _, topic, _ in self._topics])
 
     def __iter__(self) -> Iterator[CoordinatorRecord]:
-        for _, topic in self._topics:
+        for _, topic, _ in self._topics:
             for one in topic.partitions:
                 key = OffsetCommitKey(self._group_id, topic.name, one.partition_index)
                 committed = one.committed_offset, one.committed_leader_epoch
-                value = OffsetCommitValue(*committed, "", self._now_ms, topic_id=topic.topic_id)
+                value = OffsetCommitValue(*committed, one.committed_metadata or "", self._now_ms, topic_id=topic.topic_id)
                 yield CoordinatorRecord(key, value, VALUE_VERSION)
 
     def max_bytes(self) -> int:
         most = 0
-        for layout, topic in self._topics:
+        for layout, topic, texts in self._topics:
             most += layout.record_bytes * len(topic.partitions)
+            if texts is not None:
+                most += layout.text_bytes(texts)
         return most
 
     def write(self, batch: BatchBuilder, headers: bytes) -> None:
-        for layout, topic in self._topics:
+        for layout, topic, texts in self._topics:
             partitions = topic.partitions
-            batch.extend(layout.encode(batch.next_delta, partitions, self._now_ms, headers), len(partitions))
+            if texts is None:
+                records = layout.encode(batch.next_delta, partitions, self._now_ms, headers)
+            else:
+                records = layout.encode_with_texts(batch.next_delta, partitions, texts, self._now_ms, headers)
+            batch.extend(records, len(partitions))
             headers = NO_HEADERS
 
     def replay(self, offset: int) -> None:
         group_id = self._group_id
-        for _, topic in self._topics:
+        for _, topic, _ in self._topics:
             self._store.replay_many(offset, group_id, topic, self._now_ms)
             offset += len(topic.partitions)

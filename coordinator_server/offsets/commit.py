@@ -33,7 +33,7 @@ def commit_offsets(
 ) -> CoordinatorResult[OffsetCommitResponse]:
     """One record for each partition whose metadata is not longer than ``metadata_max`` UTF-16 units."""
     if request.retention_time_ms == NO_RETENTION_TIME:
-        result = _commit_block(store, request, now_ms)
+        result = _commit_block(store, request, now_ms, metadata_max)
         if result is not None:
             return result
     return _commit_one_by_one(request, now_ms, metadata_max)
@@ -51,23 +51,28 @@ def commit_rows(store: OffsetStore, request: PlainCommit, now_ms: int) -> Coordi
 
 
 def _commit_block(
-    store: OffsetStore, request: OffsetCommitRequest, now_ms: int
+    store: OffsetStore, request: OffsetCommitRequest, now_ms: int, metadata_max: int
 ) -> CoordinatorResult[OffsetCommitResponse] | None:
-    """The records as one block; None when there is metadata to store, or nothing at all."""
+    """The records as one block; None when a partition is to be refused, or there is nothing at all."""
     group_id = request.group_id
     topics: list[TopicCommits] = []
     answers: list[OffsetCommitResponseTopic] = []
     for topic in request.topics:
         partitions = topic.partitions
         accepted: list[OffsetCommitResponsePartition] = []
+        has_texts = False
         for partition in partitions:
-            if partition.committed_metadata:
-                return None
+            text = partition.committed_metadata
+            if text:
+                if _is_too_long(text, metadata_max):
+                    return None
+                has_texts = True
             accepted.append(OffsetCommitResponsePartition(partition.partition_index))
         if not accepted:
             return None
         name, topic_id = topic.name, topic.topic_id
-        topics.append((commit_layout(group_id, name, topic_id), topic))
+        texts = [(partition.committed_metadata or "").encode() for partition in partitions] if has_texts else None
+        topics.append((commit_layout(group_id, name, topic_id), topic, texts))
         answers.append(OffsetCommitResponseTopic(name, topic_id, accepted))
     if not answers:
         return None
@@ -91,7 +96,7 @@ def _commit_one_by_one(request: OffsetCommitRequest, now_ms: int, metadata_max: 
         for partition in topic.partitions:
             index = partition.partition_index
             metadata = partition.committed_metadata or ""
-            if len(metadata) * 2 > metadata_max and _utf16_length(metadata) > metadata_max:
+            if _is_too_long(metadata, metadata_max):
                 answers.append(OffsetCommitResponsePartition(index, _METADATA_TOO_LARGE))
                 continue
             answers.append(OffsetCommitResponsePartition(index))
@@ -102,6 +107,10 @@ def _commit_one_by_one(request: OffsetCommitRequest, now_ms: int, metadata_max: 
     return CoordinatorResult(
         OffsetCommitResponse(topics=topics), records, member_id=request.member_id, group_instance_id=request.group_instance_id
     )
+
+
+def _is_too_long(text: str, most: int) -> bool:
+    return len(text) * 2 > most and _utf16_length(text) > most
 
 
 def _utf16_length(text: str) -> int:

@@ -100,11 +100,17 @@ class OffsetStore:
         return None if offsets is None else offsets.get(position)
 
     def replay_many(self, record_offset: int, group_id: str, commits: OffsetCommitRequestTopic, timestamp_ms: int) -> None:
-        """Apply the OffsetCommit records of one topic of a request, without metadata and expiry."""
+        """Apply the OffsetCommit records of one topic of a request, without expiry."""
         topic, topic_id = sys.intern(commits.name), commits.topic_id
         committed = {
             (topic, one.partition_index): OffsetAndMetadata(
-                one.committed_offset, one.committed_leader_epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id
+                one.committed_offset,
+                one.committed_leader_epoch,
+                one.committed_metadata or "",
+                timestamp_ms,
+                written_at,
+                NO_TIMESTAMP,
+                topic_id,
             )
             for written_at, one in enumerate(commits.partitions, record_offset)
         }

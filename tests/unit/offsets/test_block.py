@@ -33,6 +33,28 @@ TOPICS = st.builds(
     st.lists(PARTITIONS, min_size=1, max_size=8),
 )
 REQUESTS = st.builds(OffsetCommitRequest, group_id=st.sampled_from(["g", "h"]), topics=st.lists(TOPICS, min_size=1, max_size=3))
+# The same with metadata.
+NOTED_PARTITIONS = st.builds(
+    OffsetCommitRequestPartition,
+    st.integers(0, 6),
+    st.integers(0, 2**63 - 1),
+    st.integers(-1, 3),
+    st.sampled_from(["", None, "note", "é" * 100]),
+)
+NOTED = st.builds(
+    OffsetCommitRequest,
+    group_id=st.sampled_from(["g", "h"]),
+    topics=st.lists(
+        st.builds(
+            OffsetCommitRequestTopic,
+            st.sampled_from(["a", "b"]),
+            st.sampled_from([ZERO_UUID, bytes(range(16))]),
+            st.lists(NOTED_PARTITIONS, min_size=1, max_size=8),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+)
 # What happens to a shard between operations: "snapshot" a batch begins, "durable" it got there, "revert" it did not; or somebody reads.
 EVENTS = st.sampled_from(["snapshot", "durable", "revert", "read"])
 
@@ -134,6 +156,31 @@ def test_a_block_leaves_what_its_records_leave(steps: list[Step], way: Literal["
         assert one.looked_up(at) == other.looked_up(at)
 
 
+@given(st.lists(NOTED | EVENTS | TOMBSTONES, max_size=12))
+def test_a_block_with_metadata_leaves_what_its_records_leave(steps: list[Step]) -> None:
+    """As one without."""
+    one, other = Side("block"), Side("records")
+    for step in steps:
+        one.take(step)
+        other.take(step)
+        for at in (*one.registry.epochs, one.offset):
+            assert one.state(at) == other.state(at)
+
+
+@given(NOTED)
+def test_a_block_stands_for_the_records_of_the_general_way(request: OffsetCommitRequest) -> None:
+    """That is taken when one partition is refused."""
+    store = OffsetStore(SnapshotRegistry())
+    block = commit_offsets(store, request, NOW_MS, 4096).records
+    request.topics.append(OffsetCommitRequestTopic("z", partitions=[OffsetCommitRequestPartition(0, 5, -1, "x" * 5000)]))
+
+    general = commit_offsets(store, request, NOW_MS, 4096)
+
+    assert isinstance(block, RecordBlock)
+    assert not isinstance(general.records, RecordBlock)
+    assert list(block) == list(general.records)
+
+
 def test_commits_of_other_partitions_each_time_do_not_pile_up() -> None:
     """A group takes about as much room as its single offsets would, however its commits are cut."""
     side = Side("rows")
@@ -160,9 +207,10 @@ def test_rows_stand_for_the_records_of_the_general_way(request: OffsetCommitRequ
 
 
 def test_unusual_commits_are_no_blocks() -> None:
-    """A block is for one offset or for many; metadata and expiry times have no place in one."""
+    """A block is for one offset or for many, with metadata or without; partitions that are refused and expiry times have no place in one."""
     many = [OffsetCommitRequestPartition(index, 5) for index in range(10)]
     noted = [*many, OffsetCommitRequestPartition(10, 5, -1, "note")]
+    refused = [*many, OffsetCommitRequestPartition(10, 5, -1, "x" * 4097)]
     store = OffsetStore(SnapshotRegistry())
 
     def is_block(partitions: list[OffsetCommitRequestPartition], retention_ms: int = -1) -> bool:
@@ -170,4 +218,5 @@ def test_unusual_commits_are_no_blocks() -> None:
         request = OffsetCommitRequest("g", 1, "m", retention_time_ms=retention_ms, topics=topics)
         return isinstance(commit_offsets(store, request, 0, 4096).records, RecordBlock)
 
-    assert [is_block(many), is_block(many[:1]), is_block(noted), is_block(many, 1000)] == [True, True, False, False]
+    assert [is_block(many), is_block(many[:1]), is_block(noted)] == [True, True, True]
+    assert [is_block(refused), is_block(many, 1000)] == [False, False]

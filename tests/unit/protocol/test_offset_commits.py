@@ -61,3 +61,39 @@ def test_rows_of_a_request_become_the_same_records(
     encoded = layout.encode_rows(delta, as_sent, len(rows), NOW_MS, headers)
 
     assert encoded == layout.encode(delta, [OffsetCommitRequestPartition(*row) for row in rows], NOW_MS, headers)
+
+
+# Where the size of the text, of the value and of the record take a byte more.
+TEXTS = st.text(max_size=20) | st.sampled_from(["", "x" * 126, "x" * 127, "é" * 64, "x" * 8_150, "x" * 16_383, "€" * 5000])
+
+
+@given(
+    NAMES,
+    st.sampled_from([ZERO_UUID, bytes(range(16))]),
+    DELTAS,
+    st.lists(st.tuples(INT32, INT64, INT32, TEXTS), min_size=1, max_size=6),
+    HEADERS,
+)
+def test_bulk_and_single_records_with_metadata_are_the_same_bytes(
+    topic: str, topic_id: bytes, delta: int, rows: list[tuple[int, int, int, str]], headers: bytes
+) -> None:
+    """However long it is, and wherever in the batch it comes."""
+    one_by_one = BatchBuilder(0, NOW_MS)
+    one_by_one.next_offset = delta
+    of_record = headers
+    for partition, offset, epoch, text in rows:
+        value = OffsetCommitValue(offset, epoch, text, NOW_MS, topic_id=topic_id)
+        record = CoordinatorRecord(OffsetCommitKey("group", topic, partition), value, VALUE_VERSION)
+        one_by_one.append(CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record), of_record)
+        of_record = NO_HEADERS
+
+    layout = CommitLayout("group", topic, topic_id)
+    texts = [row[3].encode() for row in rows]
+    encoded = layout.encode_with_texts(delta, [OffsetCommitRequestPartition(*row) for row in rows], texts, NOW_MS, headers)
+    in_bulk = BatchBuilder(0, NOW_MS)
+    in_bulk.next_offset = delta
+    in_bulk.extend(encoded, len(rows))
+
+    one_by_one.count = in_bulk.count = len(rows)
+    assert in_bulk.finish() == one_by_one.finish()
+    assert len(encoded) <= layout.record_bytes * len(rows) + layout.text_bytes(texts) + len(headers)
