@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from tests.differential.asking import ASKED_BY_NOBODY
 from tests.differential.known import KNOWN, OUTLIVING, Step, Unlike
 from tests.differential.records import Tail, told, without_outliving
-from tests.differential.side import ASKED_BY_NOBODY, Server, Side
+from tests.differential.side import Server, Side
 from tests.differential.wire import Sent
 from tests.scenarios.player import Words, words_of
 
