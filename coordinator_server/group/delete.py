@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from coordinator_server.group.classic_group import ClassicGroup
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.records import new_group_record
 from coordinator_server.group.state import EMPTY
@@ -26,13 +29,17 @@ def delete_groups(groups: Groups, group_ids: list[str]) -> CoordinatorResult[lis
     """Groups without members go, with all their offsets; each has its own answer, and all that can go do so in one operation."""
     results: list[DeletableGroupResult] = []
     records: list[CoordinatorRecord] = []
+    deleted: list[ClassicGroup] = []
     for group_id in group_ids:
         error = _refusal(groups, group_id)
         results.append(DeletableGroupResult(group_id, error))
         if error == ErrorCode.NONE:
             own = groups.unserved.tombstones(group_id) or [group_tombstone(group_id)]
             records += [*delete_all(groups.offsets, groups.pending, group_id), *own]
-    return CoordinatorResult(results, records, reasons=[Reason(Why.GROUP_DELETED)])
+            living = groups.living(group_id)
+            if living is not None:
+                deleted.append(living)
+    return CoordinatorResult(results, records, partial(groups.put_back, deleted), reasons=[Reason(Why.GROUP_DELETED)])
 
 
 def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> CoordinatorResult[OffsetDeleteResponse]:

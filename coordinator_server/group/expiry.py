@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.classic_group import NO_TIMESTAMP, ClassicGroup
@@ -31,6 +32,7 @@ from coordinator_server.offsets.delete import tombstone
 from coordinator_server.offsets.store import NO_TIMESTAMP as NO_EXPIRY
 from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.group_records import GroupMetadataKey
 
 TIMER_KEY: Final = ("expire-offsets",)
 # One step of a pass: some milliseconds of the loop, and a batch of moderate size.
@@ -120,7 +122,9 @@ class OffsetExpiry:
                 left.appendleft(group_id)
                 break
         self._schedule(NEXT_STEP_MS if left else groups.config.offsets_retention_check_interval_ms)
-        return CoordinatorResult(None, records, reasons=[Reason(Why.OFFSETS_EXPIRED)])
+        keys = (record.key for record in records)
+        deleted = [living for key in keys if isinstance(key, GroupMetadataKey) and (living := groups.living(key.group))]
+        return CoordinatorResult(None, records, partial(groups.put_back, deleted), reasons=[Reason(Why.OFFSETS_EXPIRED)])
 
     def _bound(self, group_id: str) -> int:
         """Before when no offset of a simple group expires that rests in a checkpoint, whose index says so; 0 where that is not known."""

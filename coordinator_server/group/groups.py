@@ -9,7 +9,7 @@ What the handlers of this package need besides comes along: configuration, timer
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -109,7 +109,7 @@ class Groups:
             self.stored[key.group] = StoredGroup(value, offset + 1)
             return
         self.stored.pop(key.group, None)
-        # Only groups without members are deleted. Should the tombstone fail, the group is built again when it is next asked for.
+        # Only groups without members are deleted. Should the tombstone fail, who wrote it puts the group back.
         self._living.pop(key.group, None)
 
     def restore_members(self) -> None:
@@ -121,6 +121,11 @@ class Groups:
     def living(self, group_id: str) -> ClassicGroup | None:
         """The group if it has been touched since the shard was loaded."""
         return self._living.get(group_id)
+
+    def put_back(self, deleted: Sequence[ClassicGroup], error: ErrorCode | None) -> None:
+        """The outcome of the tombstones of living groups: one that is not deleted after all goes on as it is, which the log need not know."""
+        for group in deleted if error is not None else ():
+            self._living.setdefault(group.group_id, group)
 
     def drop(self, group: ClassicGroup, failure: ErrorCode) -> None:
         """The end of a living group: everybody who waits is told ``failure``."""

@@ -9,6 +9,7 @@ from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from protocol.messages.offset_commit import OffsetCommitResponse
 from protocol.messages.offset_delete import (
     OffsetDeleteRequest,
@@ -42,6 +43,7 @@ class Administrator:
     async def work(self, pace_ms: int) -> None:
         """Until abandoned."""
         rng = self._rng
+        await self._learn_ids()
         duties = [
             self.describe,
             self._list,
@@ -64,14 +66,24 @@ class Administrator:
     async def fetch_all(self) -> None:
         """What every group has committed."""
         for group_id in [*self._groups, *self._simple]:
-            await self._client.ask(fetch_request(group_id, None, 9, is_stable=True), 9, OffsetFetchResponse)
+            await self._client.ask(fetch_request(self._stage, group_id, None, 9, is_stable=True), 9, OffsetFetchResponse)
+
+    async def _learn_ids(self) -> None:
+        while not self._stage.topic_ids:
+            request = MetadataRequest([MetadataRequestTopic(name=topic) for topic in TOPICS])
+            answer = await self._client.ask(request, 12, MetadataResponse)
+            if answer is not None:
+                self._stage.topic_ids = {topic.name or "": topic.topic_id for topic in answer.topics}
+            await self._client.sleep(100)
 
     async def _list(self) -> None:
         await self._client.ask(ListGroupsRequest(), 4, ListGroupsResponse)
 
     async def _fetch(self) -> None:
         group_id = self._rng.choice([*self._groups, *self._simple])
-        await self._client.ask(fetch_request(group_id, None, 9, is_stable=self._rng.random() < 0.5), 9, OffsetFetchResponse)
+        await self._client.ask(
+            fetch_request(self._stage, group_id, None, 9, is_stable=self._rng.random() < 0.5), 9, OffsetFetchResponse
+        )
 
     async def _commit_alone(self) -> None:
         group_id = self._rng.choice([*self._simple, *self._simple, *self._groups])

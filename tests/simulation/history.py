@@ -73,6 +73,8 @@ class History(Struct):
     calm_us: int = -1
     silent_us: int = -1
     end_us: int = -1
+    # From when on everything that was committed is too old to be kept, where that comes.
+    old_us: int = 2**62
 
     def of(self, request: type[Message]) -> Iterator[Op]:
         """The requests of one kind."""

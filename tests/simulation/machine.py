@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -13,15 +13,15 @@ from coordinator_server.config import Config
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File
 from coordinator_server.log.writer import Post, Settled, write_durably
+from coordinator_server.pipeline.compact import Progress, compact, plans, run_python
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.outside import Outside
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Network
 from tests.simulation.world import MS, Event, World
-from tests.support.storage import PowerCut, SimulatedDisk
+from tests.support.storage import PowerCut, SimulatedDisk, SimulatedHold, _Inode
 
-DATA: Final = "/data"
 FIRST_WALL_MS: Final = 1_700_000_000_000
 JOURNAL_BYTES: Final = 1 << 16
 
@@ -34,6 +34,10 @@ class Disk(SimulatedDisk):
     """``cut`` is called at the moment when the power goes."""
 
     cut: Callable[[], None] = staticmethod(lambda: None)
+
+    def share(self, path: str, /) -> SimulatedHold:
+        # Layers are real files, which nobody removes here.
+        return SimulatedHold(_Inode(), 0) if "/layer-" in path else super().share(path)
 
     def _call(self, operation: str, path: str, *, is_change: bool = True) -> None:
         try:
@@ -56,6 +60,8 @@ class Machine:
         self.broken = broken
         self.disk: SimulatedDisk = Disk(world.rng)
         self.wall_ahead_ms = 0
+        # A directory that is there where layers are made, for those are real files.
+        self.data_dir = "/data"
         self.process: Process | None = None
         # Hears of each frame of the journal that is durable, before anybody who waits for it.
         self.journaled: Callable[[Process, bytes], None] = lambda _process, _frame: None
@@ -73,6 +79,13 @@ class Machine:
         """The process, if it has loaded and serves."""
         process = self.process
         return process if process is not None and process.is_serving else None
+
+    def use(self, directory: str) -> None:
+        """Keep the data in a directory that is there, for good."""
+        self.data_dir = directory
+        self.disk.make_dir(directory)
+        for path in (directory, *map(str, Path(directory).parents)):
+            self.disk.sync_dir(path)
 
     def start(self) -> None:
         """Start the server, if it does not run."""
@@ -113,6 +126,26 @@ class Machine:
         """Somebody sets the date."""
         self.told(f"wall clock jumps {ms} ms")
         self.wall_ahead_ms += ms
+
+    def compact(self) -> None:
+        """What the server's cleaner does: seal, and have a child compact what is sealed, which takes a while."""
+        process = self.serving
+        if process is not None:
+            process.seal(
+                lambda sealed: self.world.after(self.world.between(0, 2000 * MS), lambda: self._compact(process, sealed))
+            )
+
+    def _compact(self, process: Process, sealed: Mapping[str, int]) -> None:
+        # The child ends with its server. It reads files that never change, and its layer is there all at once.
+        if not process.is_alive:
+            return
+        for path in self.disk.files(self.data_dir):
+            if path.endswith(".log"):
+                Path(path).parent.mkdir(exist_ok=True)
+                Path(path).write_bytes(self.disk.content(path))
+        todo = [plan for plan in plans(Path(self.data_dir), sealed) if plan.shard in sealed]
+        done = compact(todo, None, run_python, Progress())
+        self.told(f"compacted {', '.join(f'{layer.shard} to {layer.to_offset}' for layer in done.layers)}")
 
     # What the process does to itself.
 
@@ -183,6 +216,18 @@ class Process:
         """Have it end itself."""
         self.loop.call_soon(self._stop)
 
+    def seal(self, sealed: Callable[[Mapping[str, int]], object]) -> None:
+        """End every active segment; ``sealed`` gets the offsets, if that was possible."""
+
+        async def ask() -> None:
+            try:
+                answer = await self.daemon.operations["seal"]({})
+            except LogError:
+                return
+            sealed(answer["shards"])
+
+        self.loop.call_soon(lambda: self._watch(ask()))
+
     def pause(self, duration_us: int) -> None:
         self.paused_until_us = self.world.now_us + duration_us
         self._schedule()
@@ -193,6 +238,10 @@ class Process:
         self.loop.is_over = True
         if self._next is not None:
             self._next.cancel()
+        if hasattr(self, "daemon"):
+            # Descriptors of layers, which go with a process.
+            for context in self.daemon._groups._contexts.values():
+                context.shard.groups.offsets.close()
 
     def in_thread(self, delay_us: int, job: Callable[[], None]) -> None:
         """Run something beside the loop, after a while."""
@@ -211,7 +260,7 @@ class Process:
             has_tools=False,
         )
         try:
-            self.daemon = Daemon(self.machine.config, Path(DATA), self._fatal, outside=outside)
+            self.daemon = Daemon(self.machine.config, Path(self.machine.data_dir), self._fatal, outside=outside)
         except LogError as failure:
             self._complain(failure)
         self._watch(self._serve())
@@ -240,7 +289,7 @@ class Process:
         self._complain(failure)
 
     def _complain(self, failure: Exception) -> None:
-        self.machine.ended(self, f"ended: {failure}")
+        self.machine.ended(self, f"ended: {failure}".replace(self.machine.data_dir, "/data"))
         raise Died
 
     def _watch(self, life: object) -> None:

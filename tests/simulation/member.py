@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from protocol.codec import encode
 from protocol.error_codes import ErrorCode
+from protocol.fields import ZERO_UUID
 from protocol.messages.consumer_protocol import ConsumerProtocolSubscription
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
@@ -60,12 +61,12 @@ class Versions(Struct, frozen=True):
     def draw(cls, rng: Random, *, is_static: bool) -> Versions:
         """Any that know of static members, if it has to be one."""
         if rng.random() < 0.5:
-            return cls()
+            return cls(commit=rng.choice((9, 10)), fetch=rng.choice((9, 10)))
         if is_static:
             least = {"join": 5, "sync": 3, "heartbeat": 3, "leave": 3, "commit": 7, "fetch": 1}
         else:
             least = {"join": 0, "sync": 0, "heartbeat": 0, "leave": 0, "commit": 2, "fetch": 1}
-        newest = {"join": 9, "sync": 5, "heartbeat": 4, "leave": 5, "commit": 9, "fetch": 9}
+        newest = {"join": 9, "sync": 5, "heartbeat": 4, "leave": 5, "commit": 10, "fetch": 10}
         return cls(**{name: rng.randint(first, newest[name]) for name, first in least.items()})
 
 
@@ -248,8 +249,8 @@ class Member:
             if chance < 0.3:
                 await self._commit()
             elif chance < 0.4:
-                client.send(self._commit_request(), self._versions.commit)
-                client.send(self._commit_request(), self._versions.commit)
+                for _ in range(2):
+                    client.send(self._commit_request(), self._stage.known_by(self._versions.commit))
             elif chance < 0.5:
                 await self._fetch()
             elif chance > 0.985 and not self._stage.is_calm:
@@ -271,10 +272,11 @@ class Member:
     # Its requests.
 
     async def _commit(self) -> None:
-        answer = await self._client.ask(self._commit_request(), self._versions.commit, OffsetCommitResponse)
+        version = self._stage.known_by(self._versions.commit)
+        answer = await self._client.ask(self._commit_request(), version, OffsetCommitResponse)
         if answer is None:
             # Once more, perhaps beside the first one.
-            await self._client.ask(self._commit_request(), self._versions.commit, OffsetCommitResponse)
+            await self._client.ask(self._commit_request(), version, OffsetCommitResponse)
 
     def _commit_request(self) -> OffsetCommitRequest:
         rng = self._rng
@@ -286,8 +288,8 @@ class Member:
 
     async def _fetch(self) -> None:
         some = self._assigned if self._rng.random() < 0.7 else None
-        version = self._versions.fetch
-        request = fetch_request(self.group_id, some, version, is_stable=self._rng.random() < 0.5)
+        version = self._stage.known_by(self._versions.fetch)
+        request = fetch_request(self._stage, self.group_id, some, version, is_stable=self._rng.random() < 0.5)
         await self._client.ask(request, version, OffsetFetchResponse)
 
     def _protocols(self) -> list[JoinGroupRequestProtocol]:
@@ -316,11 +318,14 @@ def commit_request(stage: Stage, group_id: str, positions: list[tuple[str, int]]
         offset = stage.next_value()
         metadata = f"m{offset}" if offset % 3 == 0 else ""
         each = OffsetCommitRequestPartition(partition, offset, committed_metadata=metadata)
-        topics.setdefault(topic, OffsetCommitRequestTopic(topic)).partitions.append(each)
+        topic_id = stage.topic_ids.get(topic, ZERO_UUID)
+        topics.setdefault(topic, OffsetCommitRequestTopic(topic, topic_id)).partitions.append(each)
     return OffsetCommitRequest(group_id, topics=list(topics.values()))
 
 
-def fetch_request(group_id: str, positions: list[tuple[str, int]] | None, version: int, *, is_stable: bool) -> OffsetFetchRequest:
+def fetch_request(
+    stage: Stage, group_id: str, positions: list[tuple[str, int]] | None, version: int, *, is_stable: bool
+) -> OffsetFetchRequest:
     """Some positions, or all, in the form that the version has for it."""
     wanted: dict[str, list[int]] | None = None
     if positions is not None or version < 2:
@@ -328,7 +333,10 @@ def fetch_request(group_id: str, positions: list[tuple[str, int]] | None, versio
         for topic, partition in positions or [("t0", 0)]:
             wanted.setdefault(topic, []).append(partition)
     if version >= 8:
-        named = None if wanted is None else [OffsetFetchRequestTopics(topic, partition_indexes=wanted[topic]) for topic in wanted]
+        named = None
+        if wanted is not None:
+            ids = stage.topic_ids
+            named = [OffsetFetchRequestTopics(topic, ids.get(topic, ZERO_UUID), wanted[topic]) for topic in wanted]
         return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id, topics=named)], require_stable=is_stable)
     old = None if wanted is None else [OffsetFetchRequestTopic(topic, wanted[topic]) for topic in wanted]
     return OffsetFetchRequest(group_id, old, require_stable=is_stable and version >= 7)

@@ -6,11 +6,13 @@ Whatever has once been read from the log as durable has to be there as long as t
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.state import STABLE
 from coordinator_server.log.frames import FRAME_BYTES, decode_entries
+from coordinator_server.log.layers import layer_offsets
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.provenance import Provenance, read_provenance
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
@@ -144,13 +146,16 @@ class Mirror:
 
     def _read(self, process: Process) -> None:
         for shard, known in self.batches.items():
-            found = list(process.daemon._store.read(shard, 0))
-            if found[: len(known)] != known:
-                self._broken(f"{shard}: what was durable is not there any more, from batch {_differ(found, known)} on")
+            # A layer stands for what is before it; the state is compared with the replay of all that ever was there.
+            begin = max(layer_offsets(Path(self._machine.data_dir, str(shard))), default=0)
+            before = [batch for batch in known if read_header(batch).base_offset < begin]
+            found = list(process.daemon._store.read(shard, begin))
+            if found[: len(known) - len(before)] != known[len(before) :]:
+                self._broken(f"{shard}: what was durable is not there any more, after offset {begin}")
+            self.batches[shard] = [*before, *found]
             image = self._images[shard] = Image(self._machine)
-            for batch in found:
+            for batch in self.batches[shard]:
                 image.replay(batch)
-            self.batches[shard] = found
 
     def _compare(self, process: Process, shard: ShardId) -> None:
         runtime = process.daemon._groups
@@ -176,7 +181,3 @@ class Mirror:
             recorded = {member.member_id: member.assignment for member in stored.value.members}
             if (group.generation_id, members) != (stored.value.generation, recorded):
                 self._broken(f"group {group_id} is {group.generation_id} {members}, its record {stored.value}")
-
-
-def _differ(found: list[bytes], known: list[bytes]) -> int:
-    return next((place for place, batch in enumerate(known) if found[place : place + 1] != [batch]), -1)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 from typing import Any, Final
 
@@ -23,7 +25,9 @@ from tests.simulation.network import Network
 from tests.simulation.stage import Stage
 from tests.simulation.world import MS, SECOND, World
 
-STORM_S: Final = 12
+STORM_S: Final = 10
+# So many of the seeds have their log compacted, now and then. It takes real files.
+COMPACTED: Final = 0.15
 
 
 class Outcome(Struct):
@@ -50,6 +54,9 @@ class Play:
         self.network = Network(self.world)
         self.stage = Stage(self.world, self.network)
         self.broken: list[str] = []
+        # Of some seeds old offsets are to go after a minute, in others the clock jumps and nothing is to go for that.
+        self.is_expiring = rng.random() < 0.1
+        self.is_jumpy = not self.is_expiring and rng.random() < 0.1
         self.config = Config(
             topics=",".join(f"{topic}:{PARTITIONS}" for topic in TOPICS),
             group_min_session_timeout_ms=1000,
@@ -62,6 +69,8 @@ class Play:
             group_coordinator_append_linger_ms=rng.choice((-1, -1, -1, 0, 5)),
             max_pending_requests_per_connection=rng.choice((1000, 1000, 2)),
             log_cleaner_enable=False,
+            offsets_retention_minutes=1 if self.is_expiring else 7 * 24 * 60,
+            offsets_retention_check_interval_ms=5000 if self.is_expiring or self.is_jumpy else 600_000,
         )
         self.machine = Machine(self.world, self.network, self.config, self.stage.tell, self.broken.append)
         self.machine.is_timers_first = rng.random() < 0.5
@@ -70,6 +79,7 @@ class Play:
         self.machine.disk.is_write_short = rng.random() < 0.1
         self.network.most_us = rng.choice((1, 2, 2, 40)) * MS
         self.network.piece_odds = rng.choice((0.0, 0.05, 0.4))
+        self.is_compacted = rng.random() < COMPACTED
         self.mirror = Mirror(self.machine, self.broken.append)
         self.machine.journaled = self.mirror.journaled
         self.groups = [f"g{number}" for number in range(rng.choice((1, 1, 2, 2, 4)))]
@@ -81,11 +91,21 @@ class Play:
 
     def run(self) -> Outcome:
         """Storm, calm, silence, and a last start."""
-        with listening(self._logged):
+        with listening(self._logged), self._directory() as directory:
+            if directory is not None:
+                self.machine.use(directory)
             self._storm()
             self._calm()
             self._silence()
+            self.machine.kill()
         return Outcome(self.stage.history, self.mirror, self.broken, self.config)
+
+    def _directory(self) -> contextlib.AbstractContextManager[str | None]:
+        """A real one for layers, in memory where there is such a place."""
+        if not self.is_compacted:
+            return contextlib.nullcontext()
+        memory = "/dev/shm"
+        return tempfile.TemporaryDirectory(prefix="simulation-", dir=memory if Path(memory).is_dir() else None)
 
     def _cast(self) -> list[Member]:
         rng = self.rng
@@ -146,6 +166,8 @@ class Play:
         self.world.run_for((self.session_ms + 2 * self.rebalance_ms + 2000) * MS)
         self._look()
         self.mirror.check_all()
+        if self.is_expiring:
+            self._age()
         self.stage.history.end_us = self.world.now_us
         self.machine.stop() if self.rng.random() < 0.5 else self.machine.kill()
         self.world.run_for(5 * SECOND)
@@ -153,6 +175,14 @@ class Play:
         self.world.run_for(2 * SECOND)
         self.mirror.check_all()
         self._look()
+
+    def _age(self) -> None:
+        """After a while nobody's offsets are kept any more."""
+        self.stage.tell("old")
+        self.world.run_for(75 * SECOND)
+        self.stage.history.old_us = self.world.now_us
+        self._look()
+        self.mirror.check_all()
 
     def _look(self) -> None:
         async def look() -> None:
@@ -220,8 +250,22 @@ class Play:
         def rejoin() -> None:
             network.is_apart = False
 
+        def jump() -> None:
+            machine.jump(rng.choice((-3_600_000, -5000, 5000, 3_600_000, 30 * 86_400_000)))
+
         full = ("reserve", "pwrite", "open")
+        harmless = [
+            lambda: machine.pause(world.between(50 * MS, 900 * MS)),
+            lambda: machine.pause(world.between(1200 * MS, 20 * SECOND)),
+            apart,
+            network.cut_all,
+        ]
+        if self.is_jumpy:
+            # Only a server that was there knows that the clock has jumped.
+            return [jump, jump, jump, *harmless]
         return [
+            *harmless,
+            *([] if self.is_expiring else [jump]),
             down(machine.kill),
             down(machine.lose_power),
             down(machine.lose_power),
@@ -230,11 +274,7 @@ class Play:
             fail(("sync",), errno.EIO),
             fail((rng.choice(full),), errno.ENOSPC),
             fail(full, errno.ENOSPC),
-            lambda: machine.pause(world.between(50 * MS, 900 * MS)),
-            lambda: machine.pause(world.between(1200 * MS, 20 * SECOND)),
-            lambda: machine.jump(rng.choice((-3_600_000, -5000, 5000, 3_600_000, 30 * 86_400_000))),
-            apart,
-            network.cut_all,
+            *([machine.compact] * 8 if self.is_compacted else []),
         ]
 
     def _mend(self) -> None:

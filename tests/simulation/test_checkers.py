@@ -480,6 +480,17 @@ class TestEnding:
 
         assert [*ending.check_emptied(tale.reading)]
 
+    def test_too_old(self, tale: Tale) -> None:
+        tale.history.old_us = 50 * SECOND
+        tale.look(30, "Empty")
+        tale.look(60, "Dead")
+        tale.fetch(60, NONE)
+        assert not [*ending.check_expired(tale.reading)]
+        tale.look(62, "Empty")
+        tale.fetch(64, 7)
+
+        assert len([*ending.check_expired(tale.reading)]) == 2
+
     def test_never_answered(self, tale: Tale) -> None:
         tale.sync(10, "a", 1, None)
 

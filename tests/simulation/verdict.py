@@ -30,6 +30,7 @@ def _checked(outcome: Outcome) -> Iterator[str]:
     yield from ending.check_answered(reading)
     yield from ending.check_converged(reading, outcome.config.group_max_size)
     yield from ending.check_emptied(reading)
+    yield from ending.check_expired(reading)
 
 
 def judge(seed: int, storm_s: int | None = None) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from protocol.messages.describe_groups import DescribeGroupsRequest
+from protocol.messages.offset_fetch import OffsetFetchRequest
 from tests.simulation.checkers.reading import Reading
 from tests.simulation.history import Life, Op
 from tests.simulation.world import SECOND
@@ -56,6 +57,18 @@ def check_emptied(reading: Reading) -> Iterator[str]:
     for group in look.response.groups if look is not None else ():
         if group.group_state not in {"Empty", "Dead"} or group.members:
             yield f"{group.group_id} is {group.group_state} after all members fell silent, with {len(group.members)} of them"
+
+
+def check_expired(reading: Reading) -> Iterator[str]:
+    """What is old enough is gone, and so are groups that nobody is a member of."""
+    old_us = reading.history.old_us
+    for op in reading.history.answered(DescribeGroupsRequest):
+        for group in op.response.groups if op.sent_us >= old_us else ():
+            if group.group_state != "Dead":
+                yield f"{group.group_id} is {group.group_state} at #{op.number}, though nothing of it is young enough"
+    for op in reading.history.answered(OffsetFetchRequest):
+        if op.sent_us >= old_us and any(group.topics for group in op.response.groups):
+            yield f"#{op.number} read offsets that are too old"
 
 
 def _look(reading: Reading, before_us: int) -> Op | None:

@@ -108,7 +108,8 @@ def _steps(reading: Reading) -> dict[Position, list[Step]]:
             if is_possible:
                 steps[position].append(Step(op.sent_us, op.ended_us, False, value, op))
     for op in reading.history.answered(OffsetFetchRequest):
-        for position, value in _reads(op, groups):
+        # What is gone with its age is the matter of another checker.
+        for position, value in _reads(op, groups) if op.sent_us < reading.history.old_us else ():
             steps[position].append(Step(op.sent_us, op.ended_us, True, value, op))
     for op in reading.history.of(OffsetDeleteRequest):
         for position in _deleted(op):

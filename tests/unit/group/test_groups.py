@@ -9,6 +9,7 @@ from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from tests.support.group import GroupLog
 
@@ -41,6 +42,37 @@ def test_a_group_with_members_is_restored_as_it_was() -> None:
     assert (member.rebalance_timeout_ms, member.session_timeout_ms, member.client_id) == (30_000, 10_000, "client")
     assert (member.metadata("range"), member.assignment) == (b"sub", b"part")
     assert log.timer.keys == {member.session_key, TIMER_KEY}
+
+
+def test_a_group_whose_tombstone_is_refused_goes_on_as_it_was() -> None:
+    """Its last member left while the log refused that, too: the log still has the member, and nobody else."""
+    log = loaded(metadata(MemberMetadata("a", None, "client", "host", 30_000, 10_000, b"sub", b"part")))
+    log.is_holding = True
+    log.run(GroupShard.leave_group, LeaveGroupRequest("g", members=[MemberIdentity("a")]), version=5)
+    log.fail()
+    log.run(GroupShard.delete_groups, ["g"], version=2)
+    log.fail()
+
+    group = log.shard.groups.find("g")
+
+    assert group is not None
+    assert (group.state, group.generation_id, group.members) == (EMPTY, 5, {})
+
+
+def test_an_expiry_that_is_refused_leaves_its_group_as_it_was() -> None:
+    """The same where the tombstone is the retention's."""
+    log = loaded(metadata(MemberMetadata("a", None, "client", "host", 30_000, 10_000, b"sub", b"part")))
+    log.is_holding = True
+    log.run(GroupShard.leave_group, LeaveGroupRequest("g", members=[MemberIdentity("a")]), version=5)
+    log.fail()
+    log.advance(log.config.offsets_retention_check_interval_ms)
+    assert any(record.value is None for record in log.pending)
+    log.fail()
+
+    group = log.shard.groups.find("g")
+
+    assert group is not None
+    assert (group.state, group.generation_id, group.members) == (EMPTY, 5, {})
 
 
 def test_an_old_record_has_no_rebalance_timeout() -> None:
