@@ -66,6 +66,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     message_max_bytes: Annotated[int, Meta(ge=1024)] = 1_048_588
     # How long a batch of a group shard may wait for more. -1: as long as the log is busy; 0: not at all, each operation is a batch of its own.
     group_coordinator_append_linger_ms: Annotated[int, Meta(ge=-1)] = -1
+    # Ours: of the commits of a group for the same partitions that wait for the same write, only the last is written; all are answered when it is
+    # durable. The log has then the state that they came to, and not each of them.
+    offsets_commit_coalesce: bool = False
     # Ours. always: acknowledged means fdatasync'ed. os: acknowledged means handed to the operating system; power loss may lose it.
     log_flush: Literal["always", "os"] = "always"
     # Ours: how long, and how many bytes of a shard, records are kept that a compacted layer stands for; -1 is without limit. At least that

@@ -425,6 +425,23 @@ class BatchBuilder:
         self.count += count
         self.next_offset += count
 
+    def parts(self) -> int:
+        """How many pieces the records are in: the next one's number."""
+        return len(self._parts)
+
+    def beside(self, offset: int) -> BatchBuilder:
+        """For records that are to stand in this batch from ``offset`` on: see ``rewrite``."""
+        other = BatchBuilder(self.base_offset, self._base_timestamp)
+        other.next_offset = offset
+        return other
+
+    def rewrite(self, first: int, last: int, other: BatchBuilder) -> None:
+        """Put the records of another builder in the stead of as many that are in the pieces from ``first`` up to ``last``."""
+        records = b"".join(other._parts)
+        old = self._parts[first:last]
+        self.size += len(records) - sum([len(piece) for piece in old])
+        self._parts[first:last] = [records] + [b""] * (len(old) - 1)
+
     def append_record(self, record: Record) -> None:
         """Add a record with its own offset, which may leave a gap, and its own time."""
         if record.offset < self.next_offset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.record_batch import BatchBuilder
@@ -23,6 +23,10 @@ class RecordBlock:
         return True
 
     def __iter__(self) -> Iterator[CoordinatorRecord]:
+        raise NotImplementedError
+
+    def subject(self) -> tuple[Hashable, Hashable]:
+        """Whose records they are, and which keys they have, in order: two blocks that say the same of both differ in their values alone."""
         raise NotImplementedError
 
     def max_bytes(self) -> int:

@@ -5,7 +5,7 @@ Only offsets without an expiry fit; ``offsets.commit`` makes single records of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.offsets.store import OffsetStore
@@ -40,6 +40,10 @@ class OffsetCommits(RecordBlock):
                 committed = one.committed_offset, one.committed_leader_epoch
                 value = OffsetCommitValue(*committed, one.committed_metadata or "", self._now_ms, topic_id=topic.topic_id)
                 yield CoordinatorRecord(key, value, VALUE_VERSION)
+
+    def subject(self) -> tuple[Hashable, Hashable]:
+        keys = [(topic.name, tuple([one.partition_index for one in topic.partitions])) for _, topic, _ in self._topics]
+        return self._group_id, tuple(keys)
 
     def max_bytes(self) -> int:
         most = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.offsets.store import OffsetStore
@@ -33,6 +33,14 @@ class CommittedAsRows(RecordBlock):
                 key = OffsetCommitKey(request.shape.group_id, topic.key[0], partition)
                 value = OffsetCommitValue(offset, epoch, "", self._now_ms, topic_id=topic.topic_id)
                 yield CoordinatorRecord(key, value, VALUE_VERSION)
+
+    def subject(self) -> tuple[Hashable, Hashable]:
+        request = self._request
+        keys = [
+            (topic.key[0], tuple([partition for partition, _, _ in offsets_of(rows)]))
+            for topic, rows in zip(request.topics, request.rows, strict=True)
+        ]
+        return request.shape.group_id, tuple(keys)
 
     def max_bytes(self) -> int:
         most = 0

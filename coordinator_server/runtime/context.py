@@ -13,10 +13,10 @@ A snapshot is open at the start of everything that is not durable yet, so that a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.machine.block import RecordBlock
@@ -47,6 +47,15 @@ class ShardState(Enum):
     FAILED = "failed"
 
 
+class Kept(NamedTuple):
+    """A block in the open batch: its keys, the offset of its first record, and the pieces that its records are in."""
+
+    keys: Hashable
+    offset: int
+    first: int
+    last: int
+
+
 class ShardContext(Generic[S]):
     """The runtime's side of one shard."""
 
@@ -54,6 +63,7 @@ class ShardContext(Generic[S]):
         "_batch",
         "_batch_base",
         "_full",
+        "_kept",
         "deferred",
         "epoch",
         "flushing_to",
@@ -70,8 +80,10 @@ class ShardContext(Generic[S]):
         "when_loaded",
     )
 
-    def __init__(self, id: ShardId, epoch: int, serde: RecordSerde) -> None:
+    def __init__(self, id: ShardId, epoch: int, serde: RecordSerde, *, coalesces: bool = False) -> None:
         self.id = id
+        # Where blocks coalesce: the last one of each owner in the open batch, while there is one and nothing but blocks is behind it.
+        self._kept: dict[Hashable, Kept] | None = {} if coalesces else None
         self.epoch = epoch
         self.serde = serde
         self.state = ShardState.INITIAL
@@ -109,6 +121,9 @@ class ShardContext(Generic[S]):
         if replay is None and isinstance(records, RecordBlock):
             size = records.max_bytes() + len(headers)
             batch = self._batch
+            if self._kept is not None:
+                self._append_over(self._kept, records, size, wall_ms, max_batch_bytes, headers)
+                return
             if batch is None or batch.size + size > max_batch_bytes:
                 batch = self._batch_with_room(size, wall_ms, max_batch_bytes)
             offset = batch.next_offset
@@ -117,11 +132,38 @@ class ShardContext(Generic[S]):
         else:
             encoded, size = self._encode(records)
             batch = self._batch_with_room(size + len(headers), wall_ms, max_batch_bytes)
+            if self._kept:
+                self._kept.clear()
             if replay is None:
                 replay = self.shard.replay
             for key, value, record in encoded:
                 replay(batch.append(key, value, headers), record)
                 headers = NO_HEADERS
+        self.next_offset = batch.next_offset
+
+    def _append_over(
+        self,
+        kept: dict[Hashable, Kept],
+        records: RecordBlock,
+        size: int,
+        wall_ms: Callable[[], int],
+        max_batch_bytes: int,
+        headers: bytes,
+    ) -> None:
+        """Write a block over the last one of its owner, if that waits in the same batch, has the same keys, and nothing but blocks came since."""
+        owner, keys = records.subject()
+        batch, last = self._batch, kept.get(owner)
+        if batch is not None and last is not None and last.keys == keys and batch.size + size <= max_batch_bytes:
+            other = batch.beside(last.offset)
+            records.write(other, headers)
+            batch.rewrite(last.first, last.last, other)
+            records.replay(last.offset)
+            return
+        batch = self._batch_with_room(size, wall_ms, max_batch_bytes)
+        offset, first = batch.next_offset, batch.parts()
+        records.write(batch, headers)
+        records.replay(offset)
+        kept[owner] = Kept(keys, offset, first, batch.parts())
         self.next_offset = batch.next_offset
 
     def _encode(
@@ -146,6 +188,8 @@ class ShardContext(Generic[S]):
             self._close_batch()
             batch = None
         if batch is None:
+            if self._kept:
+                self._kept.clear()
             self.registry.snapshot(self.next_offset)
             self._batch_base = self.next_offset
             batch = self._batch = BatchBuilder(self._batch_base, wall_ms())

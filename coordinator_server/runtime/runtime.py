@@ -92,7 +92,7 @@ class LoopServices(NamedTuple):
 class CoordinatorRuntime(Generic[S]):
     """All shards of one kind (one internal topic) that this loop hosts."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - settings with names
         self,
         topic: str,
         serde: RecordSerde,
@@ -101,12 +101,14 @@ class CoordinatorRuntime(Generic[S]):
         *,
         max_batch_bytes: int,
         append_linger_ms: int = ADAPTIVE,
+        coalesces: bool = False,
     ) -> None:
         self.topic = topic
         self._serde = serde
         self._build = build
         self._services = services
         self._max_batch_bytes = max_batch_bytes
+        self._coalesces = coalesces
         self._append_linger_ms = append_linger_ms
         self._is_closed = False
         self._contexts: dict[int, ShardContext[S]] = {}
@@ -291,7 +293,7 @@ class CoordinatorRuntime(Generic[S]):
                 else:
                     known.when_loaded.append(when_loaded)
             return
-        shard: ShardContext[S] = ShardContext(ShardId(self.topic, partition), epoch, self._serde)
+        shard: ShardContext[S] = ShardContext(ShardId(self.topic, partition), epoch, self._serde, coalesces=self._coalesces)
         services = self._services
         shard.timers = ShardTimers(services.timers, services.clock, lambda operation: self._expire(shard, operation))
         shard.shard = self._build(partition=partition, registry=shard.registry, timer=shard.timers)

@@ -137,6 +137,7 @@ class Daemon:
             services,
             max_batch_bytes=batch_bytes,
             append_linger_ms=config.group_coordinator_append_linger_ms,
+            coalesces=config.offsets_commit_coalesce,
         )
         self._catalog = CoordinatorRuntime(
             CATALOG_TOPIC, CLUSTER_METADATA_SERDE, self._build_catalog, services, max_batch_bytes=batch_bytes

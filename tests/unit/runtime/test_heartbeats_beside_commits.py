@@ -2,81 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
-from typing import Any
-
-import pytest
-
-from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
-from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.runtime.flush import Flusher
-from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
-from coordinator_server.runtime.timers import TimerQueue
-from protocol.coordinator_records import GROUP_SERDE
+from coordinator_server.runtime.runtime import WriteOperation
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.sync_group import SyncGroupRequest
-from tests.support.clock import BusyClock, ManualClock
-from tests.support.runtime import MemoryStore, Outcome
+from tests.support.group_runtime import COMMIT, GroupRuntime
+from tests.support.runtime import Outcome
 
 JOIN = WriteOperation("join", GroupShard.join_group)
 SYNC = WriteOperation("sync", GroupShard.sync_group)
 BEAT = WriteOperation("beat", GroupShard.heartbeat)
-COMMIT = WriteOperation("commit", GroupShard.commit_offset)
 SESSION_MS = 10_000
 
 
-class Groups:
-    """One shard. Its log is done with what it was given when ``finish`` says so, and not before."""
-
-    def __init__(self) -> None:
-        self.store = MemoryStore()
-        self.clock = ManualClock()
-        self.timers = TimerQueue()
-        self._soon: list[Callable[[], None]] = []
-        ids = count(1)
-        flusher = Flusher(self.store, self._soon.append, lambda error: pytest.fail(str(error)))
-        services = LoopServices(self.store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, BusyClock()), None)
-
-        def build(*, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> GroupShard:
-            config = Config(group_initial_rebalance_delay_ms=0)
-            return GroupShard(config=config, registry=registry, timer=timer, clock=self.clock, new_id=lambda: str(next(ids)))
-
-        self.runtime: CoordinatorRuntime[GroupShard] = CoordinatorRuntime(
-            "__consumer_offsets", GROUP_SERDE, build, services, max_batch_bytes=1 << 20
-        )
-        self.runtime.load(0, 1)
-        self.turn()
-
-    def ask(self, operation: WriteOperation[GroupShard, Any, Any], request: object, version: int) -> Outcome:
-        outcome = Outcome()
-        self.runtime.write(0, operation, RequestContext("c", "h", 0, version), request, outcome)
-        return outcome
-
-    def turn(self) -> None:
-        """Turns of the loop, until there is nothing more to do in one."""
-        while self._soon:
-            soon = self._soon[:]
-            self._soon.clear()
-            for callback in soon:
-                callback()
-
-    def finish(self) -> None:
-        """The log is done with all that it was given."""
-        self.turn()
-        while self.store.open is not None:
-            self.store.finish()
-            self.turn()
-
-    def pass_time(self, ms: int) -> None:
-        self.clock.advance(ms)
-        self.timers.run(self.clock.now_ms())
+class Groups(GroupRuntime):
+    """Members and their requests."""
 
     def member(self, group: str) -> str:
         """The id of the only member of a stable group."""
