@@ -53,7 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(name, help=summary, description=f"Show {summary}.")
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog="\n".join(["examples:", *(line for line in EPILOG.splitlines() if f"groups {name} " in line)]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("group", metavar="GROUP", help="the group's id")
     return parser
 
@@ -147,7 +153,7 @@ def _event(event: Event) -> str:
     what = event.what
     if event.generation is not None:
         what += f" {event.generation}" if event.generation else ""
-        what += f", {event.members} members" if event.members else ""
+        what += f", {event.members} member{'s' if event.members > 1 else ''}" if event.members else ""
     if event.offsets:
         what = f"{event.offsets} {what}"
     return f"{shown(event.at_ms)}  {what}" + (f"  {event.by}" if event.by is not None else "")

@@ -18,6 +18,7 @@ from coordinator_server.cli.engines import add_engine_arguments, add_log_argumen
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.places import local_copy
+from coordinator_server.pipeline.plan import ShardPlan, input_bytes
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.sealed import ask_server, check_data_dir, seal
 from coordinator_server.pipeline.verify import Check, Verdict, checks, run_here, work
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace, todo: Sequence[Check], progress: Progress) -> list[Verdict]:
-    progress.start(len(todo))
+    progress.start(len(todo), sum(input_bytes(ShardPlan(check.directory, check.upto)) for check in todo))
     try:
         if options.engine == "python" or not todo:
             return list(run_here(todo, progress))

@@ -22,7 +22,7 @@ from msgspec import Struct
 from coordinator_server.log.layers import clean_attempts, publish
 from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.joblock import job_lock
-from coordinator_server.pipeline.plan import ShardPlan, is_compacted, plan_shard, shard_directories
+from coordinator_server.pipeline.plan import ShardPlan, input_bytes, is_compacted, plan_shard, shard_directories
 
 LOCK: Final = ".compact.lock"
 
@@ -30,8 +30,8 @@ LOCK: Final = ".compact.lock"
 class Progress:
     """Told how a job gets on; this one keeps it to itself."""
 
-    def start(self, shards: int) -> None:
-        """So many shards are to be done."""
+    def start(self, shards: int, size: int = 0) -> None:
+        """So many shards are to be done, with so many bytes to read, where that is known."""
 
     def advance(self, shards: int, records: int) -> None:
         """So many shards are done by now, with so many records read."""
@@ -80,7 +80,7 @@ def run_python(todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progr
 
 def compact(todo: Sequence[ShardPlan], cutoff_ms: int | None, run: Runner, progress: Progress) -> CompactResult:
     """Run the plans and publish all or nothing; the caller holds the compaction lock."""
-    progress.start(len(todo))
+    progress.start(len(todo), sum(map(input_bytes, todo)))
     try:
         results = {result.directory: result for result in run(todo, cutoff_ms, progress)}
         ordered = [results[plan.directory] for plan in todo]

@@ -9,21 +9,23 @@ from coordinator_server.pipeline.compact import Progress
 
 
 class TerminalProgress(Progress):
-    """Shards done and records per second."""
+    """Shards done, records per second, and the bytes there are to read."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._shards = 0
+        self._of = ""
         self._started_s = 0.0
 
-    def start(self, shards: int) -> None:
+    def start(self, shards: int, size: int = 0) -> None:
         self._shards = shards
+        self._of = f" of {size / 1e6:,.1f} MB" if size else ""
         self._started_s = time.monotonic()
         self.advance(0, 0)
 
     def advance(self, shards: int, records: int) -> None:
         rate = records / max(time.monotonic() - self._started_s, 0.001)
-        self._stream.write(f"\r\x1b[K{shards}/{self._shards} shards, {records:,} records, {rate:,.0f}/s")
+        self._stream.write(f"\r\x1b[K{shards}/{self._shards} shards{self._of}, {records:,} records, {rate:,.0f}/s")
         self._stream.flush()
 
     def stop(self) -> None:

@@ -101,7 +101,7 @@ def write_history(
 ) -> HistoryResult:
     """Read what is new and add it to the tables, all or nothing."""
     hands = _deal(found, output, tasks)
-    progress.start(len(hands))
+    progress.start(len(hands), sum(Path(piece.source.path).stat().st_size for each in found for piece in each.pieces))
     try:
         files = tuple(chain.from_iterable(run(hands, progress))) if hands else ()
     finally:

@@ -28,7 +28,7 @@ class Told(Progress):
     def __init__(self) -> None:
         self.calls: list[tuple[object, ...]] = []
 
-    def start(self, shards: int) -> None:
+    def start(self, shards: int, size: int = 0) -> None:
         self.calls.append(("start", shards))
 
     def advance(self, shards: int, records: int) -> None:

@@ -11,17 +11,17 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_sees_one_line_that_is_written_over() -> None:
-    """Shards and records while it runs, nothing of it at the end."""
+    """Shards, bytes and records while it runs, nothing of it at the end."""
     terminal = Terminal()
     progress = progress_on(terminal)
     assert isinstance(progress, TerminalProgress)
 
-    progress.start(50)
+    progress.start(50, 2_300_000_000)
     progress.advance(7, 123_456)
     progress.stop()
 
     said = terminal.getvalue()
-    assert "7/50 shards, 123,456 records" in said
+    assert "7/50 shards of 2,300.0 MB, 123,456 records" in said
     assert "\n" not in said
     assert said.endswith("\r\x1b[K")
 
