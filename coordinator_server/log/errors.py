@@ -10,6 +10,12 @@ LogError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coordinator_server.log.store import ShardId
+
 
 class LogError(Exception):
     """Anything the log refuses or cannot do."""
@@ -24,7 +30,11 @@ class OutcomeUnknown(LogError):
 
 
 class Fenced(LogError):
-    """The epoch of the append is older than the shard's."""
+    """The epoch of an append is older than its shard's. ``shards`` are those; others of the same submit were not written either."""
+
+    def __init__(self, message: str, shards: Sequence[ShardId] = ()) -> None:
+        super().__init__(message)
+        self.shards = shards
 
 
 class DamagedLog(LogError):

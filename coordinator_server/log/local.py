@@ -306,7 +306,7 @@ class LocalLogStore:
                 if offset != log.tail:
                     raise ValueError(f"{shard} is at offset {log.tail}, not {offset}")
                 if epoch < log.epoch:
-                    return Fenced(f"{shard} is owned with epoch {log.epoch}, not {epoch}")
+                    return Fenced(f"{shard} is owned with epoch {log.epoch}, not {epoch}", (shard,))
                 next_offset = end_of_batches(data, offset)
                 log.epoch = epoch
                 log.claim(len(data))

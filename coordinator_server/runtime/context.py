@@ -71,6 +71,7 @@ class ShardContext(Generic[S]):
         "high_watermark",
         "id",
         "next_offset",
+        "on_fenced",
         "records_loaded",
         "registry",
         "serde",
@@ -92,6 +93,8 @@ class ShardContext(Generic[S]):
         self.shard: S
         self.timers: ShardTimers
         self.records_loaded = 0
+        # Called when the store says that somebody else owns the shard.
+        self.on_fenced: Callable[[], None]
         self.when_loaded: list[Callable[[ErrorCode], None]] = []
         # on_loaded has run, or begun to: on_unloaded is owed.
         self.has_soft_state = False

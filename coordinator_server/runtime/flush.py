@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import structlog
 
-from coordinator_server.log.errors import LogError, OutcomeUnknown
+from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown
 from coordinator_server.log.store import Append, LogStore, ShardId
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from coordinator_server.runtime.context import ShardContext
@@ -137,7 +137,11 @@ class Flusher:
             self._fatal(failure)
             return
         flushed, self._flushing = self._flushing, []
-        self._tell_operator(failure)
+        fenced: list[ShardContext[Any]] = []
+        if isinstance(failure, Fenced):
+            fenced = [context for context, _ in flushed if context.id in failure.shards]
+        else:
+            self._tell_operator(failure)
         for context, offset in flushed:
             if failure is None:
                 self._due.append((context.commit(offset), None))
@@ -153,6 +157,8 @@ class Flusher:
             self._flush()
         while self._due:
             settle(*self._due.popleft())
+        for context in fenced:
+            context.on_fenced()
         if self.is_idle:
             self._tell(self._idle)
 

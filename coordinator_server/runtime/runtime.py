@@ -297,6 +297,7 @@ class CoordinatorRuntime(Generic[S]):
         services = self._services
         shard.timers = ShardTimers(services.timers, services.clock, lambda operation: self._expire(shard, operation))
         shard.shard = self._build(partition=partition, registry=shard.registry, timer=shard.timers)
+        shard.on_fenced = partial(self._fenced, shard)
         self._contexts[partition] = shard
         if when_loaded is not None:
             shard.when_loaded.append(when_loaded)
@@ -351,6 +352,12 @@ class CoordinatorRuntime(Generic[S]):
         for tell in told:
             tell(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
         return True
+
+    def _fenced(self, shard: ShardContext[S]) -> None:
+        """Somebody else owns it: nothing that it says is true any more, reads and heartbeats included."""
+        if self._contexts.get(shard.id.partition) is shard:
+            log.error("shard-fenced", shard=str(shard.id), epoch=shard.epoch, action="the shard is given up")
+            self.unload(shard.id.partition)
 
     def _close(self, shard: ShardContext[S]) -> None:
         shard.state = ShardState.CLOSED

@@ -7,9 +7,12 @@ from typing import cast
 import pytest
 
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.store import ShardId
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.runtime.context import ShardState
 from protocol.error_codes import ErrorCode
-from tests.support.runtime import ToyRuntime, toy_record
+from tests.support.runtime import TOPIC, ToyRuntime, toy_record
 
 
 def test_an_append_that_fails_reverts_to_before_the_batch_and_fails_all_that_is_parked_on_it(toy: ToyRuntime) -> None:
@@ -77,6 +80,39 @@ def test_each_failure_of_the_log_has_the_error_that_kafkas_log_has_for_it(
     toy.flush(failure)
 
     assert outcome.error == error
+
+
+def test_a_shard_that_is_fenced_is_given_up_at_once(toy: ToyRuntime) -> None:
+    """Its reads, too, are refused from then on; the shard that was written together with it goes on, and may be asked again."""
+    toy.load(partition=1)
+    outcomes = [toy.put("a"), toy.put("b", partition=1)]
+    toy.flush(Fenced("epoch 2", [ShardId(TOPIC, 0)]))
+
+    assert [outcome.error for outcome in outcomes] == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
+    assert (toy.state(0), toy.state(1)) == (None, ShardState.ACTIVE)
+    assert toy.shards[0].life == ["loaded", "unloaded"]
+    with pytest.raises(CoordinatorError, match="NOT_COORDINATOR"):
+        toy.number("a")
+    again = toy.put("b", partition=1)
+    toy.flush()
+    assert again.error is None
+
+
+def test_a_shard_that_is_fenced_writes_nothing_that_came_meanwhile(toy: ToyRuntime) -> None:
+    """What was run while the refused submit was under way fails with it, and is not tried alone."""
+    first = toy.put("a")
+    toy.turn()
+    second = toy.put("b")
+    toy.store.finish(Fenced("epoch 2", [ShardId(TOPIC, 0)]))
+    toy.turn()
+
+    assert [first.error, second.error] == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
+    assert len(toy.store.submits) == 1
+    # The partition may come back, at a newer epoch.
+    toy.load(epoch=2)
+    third = toy.put("c")
+    toy.flush()
+    assert third.error is None
 
 
 def test_a_failed_sync_answers_nobody_and_is_fatal(toy: ToyRuntime) -> None:
