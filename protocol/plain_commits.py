@@ -43,7 +43,7 @@ FIRST_VERSION: Final = 6
 LAST_VERSION: Final = 10
 MISSES: Final = 4
 SKIPPED: Final = 50
-"""Finding a shape takes longer than decoding: where so many in a row are new, so many requests are read the general way."""
+"""Looking for a shape takes longer than decoding: where so many in a row were new, or had none, so many requests are read the general way."""
 _FIRST_WITH_INSTANCE: Final = 7
 _FIRST_FLEXIBLE: Final = 8
 _FIRST_WITH_TOPIC_IDS: Final = 10
@@ -235,7 +235,7 @@ class _CommitReader:
         self._version = version
         self._decode: Decode = decoder(OffsetCommitRequest, version)
         self._last: CommitShape | None = None
-        # Shapes in a row that were not the last one, and how many requests are not looked at for that.
+        # Requests in a row that were not of the last shape, or of none, and how many are not looked at for that.
         self._misses = 0
         self._skipped = 0
 
@@ -250,11 +250,11 @@ class _CommitReader:
             if rows is not None:
                 self._misses = 0
                 return PlainCommit(last, rows), len(buf)
-            self._misses += 1
-            if self._misses == MISSES:
-                # One more, and again.
-                self._misses -= 1
-                self._skipped = SKIPPED
+        self._misses += 1
+        if self._misses == MISSES:
+            # One more, and again.
+            self._misses -= 1
+            self._skipped = SKIPPED
         shape = read_shape(buf, pos, self._version)
         if shape is None:
             return self._decode(buf, pos)

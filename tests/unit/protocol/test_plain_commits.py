@@ -19,6 +19,7 @@ from protocol.messages.offset_commit import (
 from protocol.plain_commits import (
     FIRST_VERSION,
     LAST_VERSION,
+    MISSES,
     MOST_ROWS,
     MOST_TOPICS,
     SKIPPED,
@@ -149,8 +150,8 @@ def test_who_never_commits_the_same_partitions_again_is_read_the_general_way() -
     version = 9
     read = commit_reader(version)
 
-    def is_plain(partition: int) -> bool:
-        topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(partition, 5)])]
+    def is_plain(partition: int, metadata: str = "") -> bool:
+        topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(partition, 5, -1, metadata)])]
         frame = encoded(OffsetCommitRequest("g", 1, "m", topics=topics), version)
         return isinstance(read(frame, len(HEADER))[0], PlainCommit)
 
@@ -159,6 +160,10 @@ def test_who_never_commits_the_same_partitions_again_is_read_the_general_way() -
 
     assert sum(ever_new) < 20
     assert all(the_same[2 * SKIPPED :])
+    # Those with metadata have no shape at all, and are not looked at for one each time.
+    assert not any(is_plain(0, "note") for _ in range(MISSES))
+    assert not any(is_plain(0) for _ in range(SKIPPED))
+    assert is_plain(0)
 
 
 @given(st.sampled_from([(1, MOST_ROWS), (1, MOST_ROWS + 1), (MOST_TOPICS, 1), (MOST_TOPICS + 1, 1)]), VERSIONS)
