@@ -1,10 +1,10 @@
 """How long a server that was killed takes until it has answered every committed offset again, and how large it is then.
 
-    python -m bench.restart [--groups 10000] [--partitions 100] [--layer] [--rounds 3] [--dir DIR]
+    python -m bench.restart [--groups 10000] [--partitions 100] [--rewrites 100] [--layer] [--engine spark] [--rounds 3] [--dir DIR]
 
 A server is filled with simple commits, one of PARTITIONS offsets per group, and killed with SIGKILL. Then, round by round: it is started, asked for
 the offsets of every group, from when it listens on, over one connection with WINDOW requests in flight, until each has been answered as it should
-be, and killed again. A group that is still being loaded is asked again after RETRY_S, as clients do, who wait longer. With --layer the log is compacted first, by the plain engine. With --dir a
+be, and killed again. With --rewrites the log is written directly, each offset that often; --layer after that on the same --dir is what compaction pays. A group that is still being loaded is asked again after RETRY_S, as clients do, who wait longer. With --layer the log is compacted first, by the plain engine. With --dir a
 directory that an earlier run has left is used, or made and left. Times are seconds since the server's process was started.
 """
 
@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
+from bench.rewritten import write_rewritten
 from bench.targets import BUILD, Address
 from protocol.codec import encode
 from protocol.error_codes import ErrorCode
@@ -75,6 +76,10 @@ def main() -> None:
         quiet = {"log.cleaner.enable": "false"}
         server = Server(directory, quiet | dict(one.split("=", 1) for one in options.override))
         server.port = _free_port()
+        if options.rewrites and not server.data_dir.is_dir():
+            names = [_group(number) for number in range(groups)]
+            size = write_rewritten(server.data_dir, names, TOPIC, partitions, options.rewrites, _offset)
+            print(f"{options.rewrites} times over: {size / 1e6:,.0f} MB", flush=True)
         if not server.data_dir.is_dir():
             with server:
                 started = time.monotonic()
@@ -88,12 +93,16 @@ def main() -> None:
                 "coordinator_server",
                 "compact",
                 "--engine",
-                "python",
+                options.engine,
                 "--data-dir",
                 str(server.data_dir),
             ]
             said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-            print(f"{said.stdout.strip()} ({time.monotonic() - started:.1f} s with everything)", flush=True)
+            kept = sum(file.stat().st_size for file in server.data_dir.glob("*/layer-*/*"))
+            print(
+                f"{said.stdout.strip()}, with checkpoints {kept / 1e6:,.0f} MB ({time.monotonic() - started:.1f} s with everything)",
+                flush=True,
+            )
         print("listening  500 groups  all groups  processor of first and last   RSS   peak", flush=True)
         rounds = []
         for _ in range(options.rounds):
@@ -244,7 +253,11 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--groups", type=int, default=10_000)
     parser.add_argument("--partitions", type=int, default=100)
-    parser.add_argument("--layer", action="store_true", help="compact the log with the plain engine first")
+    parser.add_argument("--layer", action="store_true", help="compact the log first")
+    parser.add_argument("--engine", choices=("python", "spark"), default="python", help="what compacts it (%(default)s)")
+    parser.add_argument(
+        "--rewrites", type=int, default=0, metavar="N", help="write the log directly, with so many commits of each offset"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dir", type=Path, help="where the server's data is, or is to be left")
     parser.add_argument("--override", action="append", default=[], metavar="NAME=VALUE", help="a property; repeat for more")

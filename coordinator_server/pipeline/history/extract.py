@@ -18,8 +18,8 @@ from coordinator_server.pipeline.plan import Source, read_batches
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_records
 
-# Columns of so many records at a time: some hundred bytes each.
-ROWS_AT_ONCE: Final = 1 << 19
+# Columns of so many records at a time: some hundred bytes each, and twice the record's own while it is turned into text.
+ROWS_AT_ONCE: Final = 1 << 17
 
 Tables = dict[str, pa.Table]
 

@@ -29,8 +29,9 @@ from coordinator_server.pipeline.places import Url, make_room, open_url, place
 from coordinator_server.pipeline.plan import Source, is_of_groups, segment_bases, shard_directories
 
 SHARDS_PER_GROUP: Final = 10
-# A file is written when so many rows of a table have come together.
+# A file is written when so many rows of a table have come together, or so many bytes of memory.
 ROWS_PER_FILE: Final = 2_000_000
+BYTES_PER_FILE: Final = 192 << 20
 COMPRESSION: Final = "zstd"
 _DAY: Final = "%Y-%m-%d"
 
@@ -186,7 +187,8 @@ class _Writer:
             waiting = self._waiting[name]
             if table.num_rows:
                 waiting.append(table)
-                if sum(each.num_rows for each in waiting) >= ROWS_PER_FILE:
+                rows, size = sum(each.num_rows for each in waiting), sum(each.nbytes for each in waiting)
+                if rows >= ROWS_PER_FILE or size >= BYTES_PER_FILE:
                     self._write(name)
 
     def finish(self) -> tuple[Written, ...]:
