@@ -47,15 +47,23 @@ def compact(data_dir: Path, *options: str) -> subprocess.CompletedProcess[str]:
 # From the seal on no file can grow beyond so many bytes: a write fails in the middle, as on a full disk.
 LIMITED = """
 import resource, sys
-from coordinator_server.cli import compact, main
-seal, most = compact.seal, int(sys.argv.pop(1))
+from importlib import import_module
+from coordinator_server.cli import main
+most = int(sys.argv.pop(1))
+command = import_module("coordinator_server.cli." + sys.argv[1])
+seal = command.seal
 def limited(data_dir):
     sealed = seal(data_dir)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     return sealed
-compact.seal = limited
+command.seal = limited
 sys.exit(main(sys.argv[1:]))
 """
+
+
+def run_limited(most_bytes: int, name: str, data_dir: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", LIMITED, str(most_bytes), *command(name, data_dir, "--engine", "python", *options)[3:]]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
 
 
 def write_data(data_dir: Path, batches: int = 60) -> Path:
@@ -95,14 +103,31 @@ def test_a_disk_without_room(tmp_path: Path, data_dir: Path, most_bytes: int) ->
     """Records, checkpoint or manifest: one line says what could not be written, nothing of the attempt stays, and with room it goes well."""
     expected, before = whole(tmp_path, data_dir), log_of(data_dir)
 
-    words = [sys.executable, "-c", LIMITED, str(most_bytes), *command("compact", data_dir, "--engine", "python")[3:]]
-    failed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    failed = run_limited(most_bytes, "compact", data_dir)
 
     assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
     assert "/__consumer_offsets-0: " in failed.stderr
     assert log_of(data_dir) == before
     assert compact(data_dir).returncode == 0
     assert log_of(data_dir) == expected
+
+
+@pytest.mark.parametrize("most_bytes", [0, 5000])
+def test_a_disk_without_room_for_the_history(tmp_path: Path, data_dir: Path, most_bytes: int) -> None:
+    """The tables stay as they were; with room they get every row once."""
+    before = log_of(data_dir)
+    out, other = tmp_path / "history", tmp_path / "other"
+
+    failed = run_limited(most_bytes, "history", data_dir, "--out", str(out))
+
+    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
+    assert f"cannot write below {out}" in failed.stderr
+    assert [path.name for path in out.rglob("*") if path.is_file()] == ["_lock"]
+    said = [
+        json.loads(run("history", data_dir, "--engine", "python", "--json", "--out", str(where)).stdout) for where in (out, other)
+    ]
+    assert said[0] == said[1]
+    assert log_of(data_dir) == before
 
 
 def test_two_jobs_race(tmp_path: Path, data_dir: Path) -> None:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.pipeline.compact import Progress
-from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.output import Output, Written
 from coordinator_server.pipeline.history.remote import RemoteOutput
@@ -206,7 +206,12 @@ class _Writer:
             rows = table.filter(pc.equal(days, pa.scalar(day, days.type)))
             folder = f"{name}/shard_group={self._group}/day={day.strftime(_DAY)}"
             path = f"{folder}/{self._hand.run:06d}-{self._hand.number}-{len(self._files)}.parquet"
-            _write_file(rows, place(self._hand.attempt), f"{self._part}/{path}")
+            attempt = place(self._hand.attempt)
+            try:
+                _write_file(rows, attempt, f"{self._part}/{path}")
+            except OSError as error:
+                why = " ".join(str(error).split())
+                raise PipelineError(f"cannot write below {attempt}: {why}; nothing is added, run it again") from error
             self._files.append(Written(name, path, rows.num_rows, self._part))
 
 
