@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,10 +24,11 @@ from coordinator_server.config import Config
 from coordinator_server.log.cleanable import Cleanable, cleanable
 from coordinator_server.log.errors import LogError
 from coordinator_server.server.control import Refusal
+from coordinator_server.server.interpreter import interpreter
 
 log = structlog.get_logger(__name__)
 
-COMMAND: Final = (sys.executable, "-m", "coordinator_server.cli.clean")
+COMMAND: Final = (*interpreter(), "-m", "coordinator_server.cli.clean")
 # A shard that could not be cleaned is left alone until it has so many times the bytes it had then.
 _TRY_AGAIN_AT: Final = 2
 _SAID_BYTES: Final = 2000

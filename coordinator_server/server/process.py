@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import Refusal
+from coordinator_server.server.interpreter import interpreter
 from coordinator_server.server.orders import Ask, FromLoop, Listen, Listening, Order, Ping, Pong, Prepared, Serving, Told
 
 # Between the end of a process's socket and its own.
@@ -65,7 +66,7 @@ class LoopProcess:
         self._socket, its = socket.socketpair()
         with its:
             channel = its.fileno()
-            words = [sys.executable, "-m", "coordinator_server.cli.loop", str(channel), f"loop-{order.loop}", order.data_dir]
+            words = [*interpreter(), "-m", "coordinator_server.cli.loop", str(channel), f"loop-{order.loop}", order.data_dir]
             # In a process group of its own: a ctrl-C is the supervisor's to hear. What it would print is for the log.
             self._process = subprocess.Popen(
                 words, pass_fds=(channel, *inherited), process_group=0, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
