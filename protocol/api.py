@@ -35,6 +35,7 @@ from protocol.messages.metadata import MetadataRequest, MetadataResponse
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from protocol.messages.produce import ProduceRequest, ProduceResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.schema import all_messages
 
@@ -74,6 +75,7 @@ def _api(request: type[Message], response: type[Message], served: str = "0+") ->
 APIS: Final[dict[int, Api]] = {
     api.key: api
     for api in (
+        _api(ProduceRequest, ProduceResponse),
         _api(FetchRequest, FetchResponse),
         _api(ListOffsetsRequest, ListOffsetsResponse),
         _api(MetadataRequest, MetadataResponse),

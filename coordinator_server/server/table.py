@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from coordinator_server.server.apis import brokers, configs, deletion, groups, offsets, records, topic_pages, topics
+from coordinator_server.server.apis import brokers, configs, deletion, groups, offsets, produce, records, topic_pages, topics
 from coordinator_server.server.dispatch import Api, ShortWay
 from coordinator_server.server.node import Node
 from protocol.api import APIS
@@ -35,6 +35,7 @@ HANDLERS: dict[str, tuple[Callable[..., None], Callable[..., Message]]] = {
     "IncrementalAlterConfigs": (configs.alter_configs, configs.refuse_alter_configs),
     "AlterConfigs": (configs.replace_configs, configs.refuse_replace_configs),
     "ListConfigResources": (configs.list_config_resources, configs.refuse_list_config_resources),
+    "Produce": (produce.produce, produce.refuse_produce),
     "ListOffsets": (records.list_offsets, records.refuse_list_offsets),
     "Fetch": (records.fetch, records.refuse_fetch),
 }

@@ -18,6 +18,7 @@ from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from protocol.record_batch import iter_batches, iter_records
 from tests.support.asking import commit_alone, make_topic, topic_of
 from tests.support.client import Client
@@ -258,3 +259,19 @@ def test_every_partition_is_led_by_the_loop_that_owns_it(tmp_path: Path) -> None
                 assert refused.current_leader.leader_id == 1 + owner
                 assert [(each.node_id, each.port) for each in answer.node_endpoints] == [(1 + owner, server.addresses[owner][1])]
                 assert list_offset(there, name, LATEST)[0] == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+@pytest.mark.parametrize("version", range(3, 14))
+def test_produce_is_refused(client: Client, fresh_name: str, version: int) -> None:
+    """With an error that no producer tries again; who wants no answer is hung up on."""
+    topic_id = make_topic(client, fresh_name, 1)
+    internal = topic_of(client, TOPIC).topic_id
+    data = [PartitionProduceData(0, b"")]
+    topics = [TopicProduceData(fresh_name, topic_id, data), TopicProduceData(TOPIC, internal, data)]
+
+    answer = client.ask(ProduceRequest(acks=-1, topic_data=topics), version, ProduceResponse)
+
+    errors = [one.error_code for topic in answer.responses for one in topic.partition_responses]
+    assert errors == [ErrorCode.POLICY_VIOLATION, ErrorCode.INVALID_TOPIC_EXCEPTION]
+    client.send(ProduceRequest(acks=0, topic_data=topics), version)
+    assert client.is_closed()

@@ -7,6 +7,7 @@ that speak ``member.py``'s lines; ``programs.py`` builds them.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -69,6 +70,18 @@ class Admin(Protocol):
         """Raises when it is refused."""
 
     def partitions_of(self, topic: str) -> int: ...
+
+    def grow(self, topic: str, partitions: int) -> None:
+        """Give a topic that many partitions; raises when it is refused."""
+
+    def delete_topic(self, topic: str) -> None:
+        """Raises when it is refused."""
+
+    def set_topic(self, topic: str, name: str, value: str) -> None:
+        """Change one setting; raises when it is refused."""
+
+    def settings(self, topic: str) -> dict[str, str]:
+        """All settings of a topic."""
 
     def groups(self) -> set[str]: ...
 
@@ -155,6 +168,27 @@ class ConfluentAdmin:
 
     def partitions_of(self, topic: str) -> int:
         return len(self._admin.list_topics(topic, timeout=10).topics[topic].partitions)
+
+    def grow(self, topic: str, partitions: int) -> None:
+        from confluent_kafka.cimpl import NewPartitions
+
+        self._admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(10)
+
+    def delete_topic(self, topic: str) -> None:
+        self._admin.delete_topics([topic])[topic].result(10)
+
+    def set_topic(self, topic: str, name: str, value: str) -> None:
+        from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource  # type: ignore[attr-defined]
+
+        change = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource("topic", topic, incremental_configs=[change])
+        self._admin.incremental_alter_configs([resource])[resource].result(10)
+
+    def settings(self, topic: str) -> dict[str, str]:
+        from confluent_kafka.admin import ConfigResource  # type: ignore[attr-defined]
+
+        resource = ConfigResource("topic", topic)
+        return {name: entry.value for name, entry in self._admin.describe_configs([resource])[resource].result(10).items()}
 
     def groups(self) -> set[str]:
         return {group.group_id for group in self._admin.list_consumer_groups(request_timeout=10).result().valid}
@@ -255,6 +289,25 @@ class KafkaPythonAdmin:
 
     def partitions_of(self, topic: str) -> int:
         return len(self._admin.describe_topics([topic])[0]["partitions"])
+
+    def grow(self, topic: str, partitions: int) -> None:
+        self._admin.create_partitions({topic: partitions})
+
+    def delete_topic(self, topic: str) -> None:
+        self._admin.delete_topics([topic])
+
+    def set_topic(self, topic: str, name: str, value: str) -> None:
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        told = self._admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, configs={name: value})])
+        if "Error" in str(told):
+            raise RuntimeError(told)
+
+    def settings(self, topic: str) -> dict[str, str]:
+        from kafka.admin import ConfigResource, ConfigResourceType
+
+        answer = self._admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)], config_filter="all")
+        return {name: config["value"] for name, config in answer["topic"][topic].items()}
 
     def groups(self) -> set[str]:
         return {group["group_id"] for group in self._admin.list_groups()}
@@ -374,6 +427,29 @@ class AiokafkaAdmin(_OwnLoop):
     def partitions_of(self, topic: str) -> int:
         return len(self._await(self._admin.describe_topics([topic]))[0]["partitions"])
 
+    def grow(self, topic: str, partitions: int) -> None:
+        from aiokafka.admin import NewPartitions
+
+        answer = self._await(self._admin.create_partitions({topic: NewPartitions(partitions)}))
+        self._refuse_errors(answer.topic_errors)
+
+    def delete_topic(self, topic: str) -> None:
+        self._refuse_errors(self._await(self._admin.delete_topics([topic])).topic_error_codes)
+
+    def set_topic(self, topic: str, name: str, value: str) -> None:
+        from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+
+        resource = ConfigResource(ConfigResourceType.TOPIC, topic, configs={name: value})
+        for answer in self._await(self._admin.alter_configs([resource])):
+            self._refuse_errors((name, code) for code, _message, _type, name in answer.resources)
+
+    def settings(self, topic: str) -> dict[str, str]:
+        from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+
+        [answer] = self._await(self._admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)]))
+        [(_code, _message, _type, _name, entries)] = answer.resources
+        return {entry[0]: entry[1] for entry in entries}
+
     def groups(self) -> set[str]:
         return {group for group, _protocol in self._await(self._admin.list_consumer_groups())}
 
@@ -398,6 +474,76 @@ class AiokafkaAdmin(_OwnLoop):
         self._loop.close()
 
 
+# --- all records of a partition, by a consumer without a group ---
+
+Records = list[tuple[bytes | None, bytes | None]]
+
+
+def read_by_confluent(bootstrap: str, topic: str, partition: int) -> Records:
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False, "log_level": 0})
+    try:
+        _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
+        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING)])
+        found: Records = []
+        due = time.monotonic() + 60
+        while len(found) < end and time.monotonic() < due:
+            for message in consumer.consume(100, timeout=10):
+                assert message.error() is None, message.error()
+                found.append((message.key(), message.value()))
+        return found
+    finally:
+        consumer.close()
+
+
+def read_by_kafka_python(bootstrap: str, topic: str, partition: int) -> Records:
+    from kafka import KafkaConsumer, TopicPartition
+
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False)
+    try:
+        where = TopicPartition(topic, partition)
+        consumer.assign([where])
+        consumer.seek_to_beginning(where)
+        end = consumer.end_offsets([where])[where]
+        found: Records = []
+        due = time.monotonic() + 60
+        while len(found) < end and time.monotonic() < due:
+            for records in consumer.poll(timeout_ms=1000).values():
+                found += [(record.key, record.value) for record in records]
+        return found
+    finally:
+        consumer.close()
+
+
+def read_by_aiokafka(bootstrap: str, topic: str, partition: int) -> Records:
+    async def read() -> Records:
+        from aiokafka import AIOKafkaConsumer, TopicPartition
+
+        consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False)
+        await consumer.start()
+        try:
+            where = TopicPartition(topic, partition)
+            consumer.assign([where])
+            await consumer.seek_to_beginning(where)
+            found: Records = []
+            end = (await consumer.end_offsets([where]))[where]
+            due = time.monotonic() + 60
+            while len(found) < end and time.monotonic() < due:
+                for records in (await consumer.getmany(timeout_ms=1000)).values():
+                    found += [(record.key, record.value) for record in records]
+            return found
+        finally:
+            await consumer.stop()
+
+    return asyncio.run(read())
+
+
+READERS: dict[str, Callable[[str, str, int], Records]] = {
+    "confluent-kafka": read_by_confluent,
+    "kafka-python": read_by_kafka_python,
+    "aiokafka": read_by_aiokafka,
+}
 CONSUMERS: dict[str, type[GroupConsumer]] = {
     "confluent-kafka": ConfluentConsumer,
     "kafka-python": KafkaPythonConsumer,

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.interop.clients import ADMINS, Admin
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from tests.interop.clients import ADMINS, READERS, Admin
 from tests.interop.crew import Crew
 from tests.support.eventually import eventually
+
+OFFSETS_TOPIC = "__consumer_offsets"
 
 
 @pytest.fixture
@@ -41,3 +46,43 @@ def test_a_live_group_is_listed_and_described(admin: Admin, crew: Crew) -> None:
     assert crew.group in admin.groups()
     assert admin.describe(crew.group) == ("Stable", 2)
     assert admin.committed(crew.group, crew.topic) == {3: 33}
+
+
+def test_a_topic_grows_and_goes(admin: Admin, fresh_name: str) -> None:
+    """CreatePartitions and DeleteTopics; what cannot be is refused, and the client says why."""
+    admin.create_topic(fresh_name, 2)
+    admin.grow(fresh_name, 5)
+    eventually(lambda: admin.partitions_of(fresh_name) == 5)
+
+    with pytest.raises(Exception, match=r"(?i)invalid.?partitions"):
+        admin.grow(fresh_name, 3)
+    admin.delete_topic(fresh_name)
+    with pytest.raises(Exception, match=r"(?i)unknown.?topic"):
+        admin.delete_topic(fresh_name)
+
+
+def test_settings_of_a_topic(admin: Admin, fresh_name: str) -> None:
+    """They are described, and changed; a value that cannot be is refused."""
+    admin.create_topic(fresh_name, 1)
+    before = admin.settings(fresh_name)
+    admin.set_topic(fresh_name, "retention.ms", "7000")
+
+    with pytest.raises(Exception, match=r"(?i)invalid.?config"):
+        admin.set_topic(fresh_name, "retention.ms", "x")
+    assert (before["retention.ms"], before["cleanup.policy"]) == ("604800000", "delete")
+    eventually(lambda: admin.settings(fresh_name) == before | {"retention.ms": "7000"})
+
+
+def test_the_offsets_topic_can_be_read(library: str, shared_bootstrap: str, crew: Crew) -> None:
+    """What a group has committed, from ``__consumer_offsets``, by an ordinary consumer that belongs to no group."""
+    owners = crew.join(1).settle()
+    owners[3].commit({3: 33})
+
+    records = READERS[library](shared_bootstrap, OFFSETS_TOPIC, partition_for(crew.group, 50))
+
+    commits = []
+    for key, value in records:
+        match GROUP_SERDE.decode(key, value):
+            case CoordinatorRecord(OffsetCommitKey(group, topic, partition), OffsetCommitValue(offset)) if group == crew.group:
+                commits.append((topic, partition, offset))
+    assert commits == [(crew.topic, 3, 33)]

@@ -30,6 +30,8 @@ from protocol.messages.metadata import (
 )
 
 LEADER_EPOCH = 0
+# As Kafka: old clients look for version 0 of Produce before they do anything, and send a newer one (KAFKA-18659).
+TOLD_FROM = {0: 0}
 GROUP_KEY_TYPE = 0
 BROKERS, CONTROLLERS = 1, 2
 
@@ -53,7 +55,7 @@ def refuse_api_versions(
 
 
 def _served() -> list[ApiVersion]:
-    return [ApiVersion(api.key, api.min_version, api.max_version) for api in APIS.values()]
+    return [ApiVersion(api.key, TOLD_FROM.get(api.key, api.min_version), api.max_version) for api in APIS.values()]
 
 
 def find_coordinator(node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply) -> None:

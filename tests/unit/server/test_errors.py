@@ -73,6 +73,7 @@ READERS: Final = {
     "ListOffsets",
     "Fetch",
     "DescribeConfigs",
+    "Produce",
     "DescribeTopicPartitions",
     "ListConfigResources",
 }

@@ -1,0 +1,51 @@
+"""Produce (0): refused, for this server stores no records of others. It is served all the same, since librdkafka reads nothing where it is not offered."""
+
+from __future__ import annotations
+
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.node import Node
+from protocol.error_codes import ErrorCode
+from protocol.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+
+FIRST_WITH_TOPIC_IDS = 13
+WHY = "this server coordinates groups: it stores no records"
+
+
+def produce(node: Node, context: RequestContext, request: ProduceRequest, reply: PendingReply) -> None:
+    """Every partition is refused, for good. Who wants no answer learns of it as from Kafka: the connection closes."""
+    if request.acks == 0:
+        reply.connection.close()
+        return
+    has_ids = context.api_version >= FIRST_WITH_TOPIC_IDS
+    answers = []
+    for asked in request.topic_data:
+        error = _refusal(node, asked, has_ids=has_ids)
+        answers.append(_refused(asked, error, WHY if error == ErrorCode.POLICY_VIOLATION else None))
+    reply.complete(ProduceResponse(responses=answers))
+
+
+def refuse_produce(context: RequestContext, request: ProduceRequest, error: ErrorCode, message: str | None) -> ProduceResponse:
+    return ProduceResponse(responses=[_refused(asked, error, message) for asked in request.topic_data])
+
+
+def _refusal(node: Node, asked: TopicProduceData, *, has_ids: bool) -> ErrorCode:
+    topic = node.topic_by_id(asked.topic_id) if has_ids else node.topic(asked.name)
+    if topic is None:
+        return ErrorCode.UNKNOWN_TOPIC_ID if has_ids else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ErrorCode.INVALID_TOPIC_EXCEPTION if topic.name in node.internal else ErrorCode.POLICY_VIOLATION
+
+
+def _refused(asked: TopicProduceData, error: ErrorCode, message: str | None) -> TopicProduceResponse:
+    return TopicProduceResponse(asked.name, asked.topic_id, [_partition(each, error, message) for each in asked.partition_data])
+
+
+def _partition(asked: PartitionProduceData, error: ErrorCode, message: str | None) -> PartitionProduceResponse:
+    return PartitionProduceResponse(asked.index, error, -1, error_message=message)
