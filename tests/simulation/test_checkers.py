@@ -349,6 +349,15 @@ class TestSessions:
 
         assert not [*sessions.check_living(tale.reading)]
 
+    def test_a_standstill_ends_with_its_process(self, tale: Tale) -> None:
+        self.start(tale)
+        tale.befalls(3, "paused for 60000 ms")
+        tale.befalls(4, "start")
+        tale.befalls(5, "serving")
+        tale.beat(12, "a", 1, UNKNOWN_MEMBER_ID, takes_s=0.1)
+
+        assert not [*sessions.check_living(tale.reading)]
+
     def test_gone_in_time(self, tale: Tale) -> None:
         self.start(tale)
         tale.look(9, "Stable", "a")

@@ -110,7 +110,8 @@ class Reading:
     def standstills(self) -> list[Span]:
         """Times in which the server could not hear anybody, and after which every session has its whole timeout again."""
         spans = list(self.loads)
-        resumed = self.moments("resumed")
+        # A pause ends with its process, too.
+        resumed = self.moments("resumed", "start")
         for each in self.history.incidents:
             words = each.what.split()
             if words[:2] == ["paused", "for"]:
