@@ -119,8 +119,8 @@ class Tale:
             CoordinatorRecord(GroupMetadataKey("g"), GroupMetadataValue("consumer", generation, "range", "a", -1, members))
         )
 
-    def writes_tombstone(self) -> None:
-        self._writes(CoordinatorRecord(GroupMetadataKey("g"), None))
+    def writes_tombstone(self, provenance: Provenance | None = None) -> None:
+        self._writes(CoordinatorRecord(GroupMetadataKey("g"), None), provenance)
 
     def writes_offset(self, value: int, client: str = "") -> None:
         record = CoordinatorRecord(OffsetCommitKey("g", "t", 0), OffsetCommitValue(value))
@@ -177,6 +177,15 @@ class TestGenerations:
         tale.join(1, "a", 1, "a")
         tale.sync(2, "a", 1, b"x", {"a": b"x"})
         tale.delete(4)
+        tale.join(6, "b", 1, "b")
+
+        for check in (generations.check_leaders, generations.check_rising, generations.check_used_once):
+            assert not [*check(tale.reading)]
+
+    def test_so_does_one_that_the_retention_took(self, tale: Tale) -> None:
+        tale.join(1, "a", 1, "a")
+        tale.sync(2, "a", 1, b"x", {"a": b"x"})
+        tale.writes_tombstone(Provenance("timer"))
         tale.join(6, "b", 1, "b")
 
         for check in (generations.check_leaders, generations.check_rising, generations.check_used_once):

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from protocol.messages.delete_groups import DeleteGroupsRequest
-from protocol.messages.group_records import GroupMetadataValue
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
 from protocol.messages.join_group import JoinGroupRequest
 from protocol.messages.sync_group import SyncGroupRequest
 from tests.simulation.history import History, Op
@@ -71,13 +71,21 @@ class Reading:
                     deletions[group_id].append(Span(op.sent_us, op.ended_us))
         return deletions
 
+    @cached_property
+    def _aged(self) -> set[str]:
+        """Groups that are gone from the log, where the retention took any: when it did that only the log knows."""
+        tombstones = [each for each in self.written if each.record.value is None]
+        if not any(each.provenance is not None and each.provenance.operation == "timer" for each in tombstones):
+            return set()
+        return {each.record.key.group for each in tombstones if isinstance(each.record.key, GroupMetadataKey)}
+
     def is_parted(self, group_id: str, begin_us: int, end_us: int) -> bool:
         """Whether the group may have been deleted in that time, and have begun anew."""
-        return any(span.meets(Span(begin_us, end_us)) for span in self._deletions.get(group_id, ()))
+        return group_id in self._aged or any(span.meets(Span(begin_us, end_us)) for span in self._deletions.get(group_id, ()))
 
     def is_mortal(self, group_id: str) -> bool:
         """Whether the group may have been deleted at all."""
-        return group_id in self._deletions
+        return group_id in self._deletions or group_id in self._aged
 
     def moments(self, *beginnings: str) -> list[int]:
         """When something of that name befell the server."""
