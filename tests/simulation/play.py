@@ -54,7 +54,7 @@ class Play:
         self.network = Network(self.world)
         self.stage = Stage(self.world, self.network)
         self.broken: list[str] = []
-        # Of some seeds old offsets are to go after a minute, in others the clock jumps and nothing is to go for that.
+        # In some seeds offsets are to go when they are older than all that comes before, in others the clock jumps and nothing is to go for that.
         self.is_expiring = rng.random() < 0.1
         self.is_jumpy = not self.is_expiring and rng.random() < 0.1
         self.config = Config(
@@ -69,7 +69,7 @@ class Play:
             group_coordinator_append_linger_ms=rng.choice((-1, -1, -1, 0, 5)),
             max_pending_requests_per_connection=rng.choice((1000, 1000, 2)),
             log_cleaner_enable=False,
-            offsets_retention_minutes=1 if self.is_expiring else 7 * 24 * 60,
+            offsets_retention_minutes=1 + storm_s // 30 if self.is_expiring else 7 * 24 * 60,
             offsets_retention_check_interval_ms=5000 if self.is_expiring or self.is_jumpy else 600_000,
         )
         self.machine = Machine(self.world, self.network, self.config, self.stage.tell, self.broken.append)
@@ -179,7 +179,7 @@ class Play:
     def _age(self) -> None:
         """After a while nobody's offsets are kept any more."""
         self.stage.tell("old")
-        self.world.run_for(75 * SECOND)
+        self.world.run_for((60 * self.config.offsets_retention_minutes + 15) * SECOND)
         self.stage.history.old_us = self.world.now_us
         self._look()
         self.mirror.check_all()
