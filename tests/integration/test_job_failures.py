@@ -177,11 +177,15 @@ def test_a_driver_that_is_killed(tmp_path: Path) -> None:
         family = descendants(driver.pid)
         driver.kill()
 
-    assert driver.returncode == -signal.SIGKILL
-    assert family
+    # It may have been quick enough to publish some of its layers, or even all.
+    assert driver.returncode == -signal.SIGKILL or not family
     eventually(lambda: not [pid for pid in family if is_alive(pid)])
     left = {name: data for name, data in log_of(data_dir).items() if "/.layer-attempt-" not in name}
-    assert left == before
+    assert before.items() <= left.items() <= expected.items()
+    new = {name.rpartition("/")[0] for name in left.keys() - before.keys()}
+    assert {name for name in left if name.rpartition("/")[0] in new} == {
+        name for name in expected if name.rpartition("/")[0] in new
+    }
     assert compact(data_dir).returncode == 0
     assert log_of(data_dir) == expected
 
