@@ -7,7 +7,7 @@ knows. A static member that comes back has forgotten its member id.
 from __future__ import annotations
 
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -351,8 +351,3 @@ def read_share(assignment: bytes) -> list[tuple[str, int]]:
     """The positions of an assignment; none when there is none."""
     parts = assignment.decode().partition(":")[2].split(",")
     return [(topic, int(partition)) for topic, _, partition in (part.partition("-") for part in parts if part)]
-
-
-def error_of(answer: Any) -> ErrorCode:
-    """The error of a whole answer."""
-    return ErrorCode(answer.error_code)
