@@ -12,12 +12,20 @@ from tests.simulation.history import Op
 def check_assignments(reading: Reading) -> Iterator[str]:
     """The answers of a generation against the requests of its leaders."""
     leaders: dict[tuple[str, int], set[str]] = {}
+    rosters: dict[tuple[str, int], set[str]] = {}
     for op in reading.joins:
         leaders.setdefault((op.request.group_id, op.response.generation_id), set()).add(reading.who(op.response.leader))
+        named = {member.member_id for member in op.response.members}
+        rosters.setdefault((op.request.group_id, op.response.generation_id), set()).update(named)
     requests = by(reading.history.of(SyncGroupRequest), lambda op: (op.request.group_id, op.request.generation_id))
     for key, answers in by(reading.syncs, lambda op: (op.request.group_id, op.request.generation_id)).items():
         given = [
-            {reading.who(each.member_id): each.assignment for each in op.request.assignments}
+            # Whoever is no member, such as a static one under an older id, gets nothing.
+            {
+                reading.who(each.member_id): each.assignment
+                for each in op.request.assignments
+                if not rosters.get(key) or each.member_id in rosters[key]
+            }
             for op in requests[key]
             if reading.who(op.request.member_id) in leaders.get(key, ())
         ]
