@@ -58,7 +58,9 @@ _KEY: Final = struct.Struct(">i")
 
 def main() -> None:
     options = _options()
-    with tempfile.TemporaryDirectory(prefix="pipeline-", dir=options.scratch or _build()) as scratch:
+    parent = options.scratch or BUILD
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="pipeline-", dir=parent) as scratch:
         data = Path(scratch, "data")
         started = time.perf_counter()
         size = make_log(data, options)
@@ -250,11 +252,6 @@ def _family(pid: str) -> list[str]:
         for task in Path(f"/proc/{pid}/task").iterdir():
             children += (task / "children").read_text().split()
     return [pid, *(member for child in children for member in _family(child))]
-
-
-def _build() -> Path:
-    BUILD.mkdir(exist_ok=True)
-    return BUILD
 
 
 def _options() -> Any:
