@@ -22,9 +22,8 @@ from bench.load import SCENARIOS, blast, compiled, plan, set_up
 from bench.serve import SHAPES
 from bench.targets import this_server
 from tests.support.members import Member
+from tests.support.processes import SYSTEM, TICKS_PER_SECOND, descendants, stat
 from tests.support.server import ROOT
-
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Used(NamedTuple):
@@ -130,21 +129,13 @@ def _used(pid: int) -> Used:
     """By a process and its children, all threads."""
     seconds = system = 0.0
     switches = 0
-    for each in _family(pid):
+    for each in (pid, *descendants(pid)):
         for task in Path(f"/proc/{each}/task").iterdir():
             seconds += int((task / "schedstat").read_text().split()[0]) / 1e9
-            system += int((task / "stat").read_text().rpartition(")")[2].split()[12]) / _TICKS
+            system += int(stat(task)[SYSTEM]) / TICKS_PER_SECOND
             status = (task / "status").read_text()
             switches += int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
     return Used(seconds, system, switches)
-
-
-def _family(pid: int) -> list[int]:
-    found = [pid]
-    for each in found:
-        for task in Path(f"/proc/{each}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found
 
 
 def _options() -> argparse.Namespace:

@@ -45,6 +45,7 @@ from coordinator_server.pipeline.history.spark import runner_on, tasks_on
 from coordinator_server.pipeline.session import session
 from coordinator_server.pipeline.spark import TASK_BYTES, run_spark
 from protocol.record_batch import BatchBuilder
+from tests.support.processes import cpu_s, descendants, kilobytes, status
 from tests.support.segments import START_MS, write_meta
 from tests.support.server import ROOT
 
@@ -217,12 +218,12 @@ def _watched() -> Iterator[Round]:
 
     def watch() -> None:
         while not is_over.wait(SAMPLE_S):
-            for pid in _family("self"):
+            for pid in _family():
                 # A zombie has no memory.
                 with contextlib.suppress(OSError, KeyError):
                     is_java = Path(f"/proc/{pid}/comm").read_text().startswith("java")
-                    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-                    own, mapped = (int(status[name].split()[0]) * 1024 for name in ("RssAnon", "RssFile"))
+                    told = status(pid)
+                    own, mapped = (kilobytes(told[name]) * 1024 for name in ("RssAnon", "RssFile"))
                     for kind, size in {"java": own + mapped}.items() if is_java else {"own": own, "mapped": mapped}.items():
                         found.peaks[kind] = max(found.peaks[kind], size)
 
@@ -239,19 +240,15 @@ def _watched() -> Iterator[Round]:
 
 def _cpu_s() -> float:
     """Of us, and of all below us, dead or alive."""
-    ticks = 0
-    for pid in _family("self"):
+    found = 0.0
+    for pid in _family():
         with contextlib.suppress(OSError):
-            ticks += sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+            found += cpu_s(pid, with_ended_children=True)
+    return found
 
 
-def _family(pid: str) -> list[str]:
-    children = []
-    with contextlib.suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            children += (task / "children").read_text().split()
-    return [pid, *(member for child in children for member in _family(child))]
+def _family() -> list[int]:
+    return [os.getpid(), *descendants(os.getpid())]
 
 
 def _options() -> Any:

@@ -9,9 +9,7 @@ time and turns of the loop (voluntary context switches) are read from /proc befo
 from __future__ import annotations
 
 import argparse
-import os
 import time
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from bench.targets import BUILD, Daemon, this_server
@@ -19,11 +17,11 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from tests.support.client import Client
+from tests.support.processes import cpu_s, status
 
 SESSION_MS: Final = 1_800_000
 WINDOW: Final = 100
 SETTLE_S: Final = 3
-TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
 class Spent(NamedTuple):
@@ -73,9 +71,7 @@ def _form_groups(address: tuple[str, int], count: int) -> None:
 
 
 def _spent(pid: int) -> Spent:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return Spent((int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND, int(status["voluntary_ctxt_switches"]))
+    return Spent(cpu_s(pid), int(status(pid)["voluntary_ctxt_switches"]))
 
 
 def _options() -> argparse.Namespace:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import socket
 import statistics
 import subprocess
@@ -43,6 +42,7 @@ from protocol.messages.offset_fetch import (
 )
 from tests.support.asking import make_topic
 from tests.support.client import Client, framed, request_header
+from tests.support.processes import cpu_s, kilobytes, status
 from tests.support.server import ROOT, Server
 
 TOPIC = "orders"
@@ -120,13 +120,13 @@ def _restart(server: Server, groups: int, partitions: int) -> Restart:
     server.launch()
     try:
         _await_listening(server)
-        listening_s, listening_cpu_s = time.monotonic() - started, _cpu_s(server.pid)
+        listening_s, listening_cpu_s = time.monotonic() - started, cpu_s(server.pid)
         _await(server.address, frames, expected, range(0, groups, max(1, groups // 500)))
         sampled_s = time.monotonic() - started
         _await(server.address, frames, expected, range(groups))
         server.await_ready(START_WITHIN_S)
-        all_s, all_cpu_s = time.monotonic() - started, _cpu_s(server.pid)
-        rss_mb, peak_mb = (_memory_mb(server.pid, name) for name in ("VmRSS", "VmHWM"))
+        all_s, all_cpu_s = time.monotonic() - started, cpu_s(server.pid)
+        rss_mb, peak_mb = (kilobytes(status(server.pid)[name]) / 1024 for name in ("VmRSS", "VmHWM"))
     finally:
         server.kill()
     return Restart(listening_s, sampled_s, all_s, listening_cpu_s, all_cpu_s, rss_mb, peak_mb)
@@ -225,17 +225,6 @@ def _group(number: int) -> str:
 
 def _offset(number: int, partition: int) -> int:
     return number * 1000 + partition
-
-
-def _cpu_s(pid: int) -> float:
-    """Of the process and its threads, in user and system mode."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _memory_mb(pid: int, name: str) -> float:
-    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith(f"{name}:"))
-    return int(line.split()[1]) / 1024
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ from bench.targets import Address, Daemon, this_server
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from tests.support.client import Client
+from tests.support.processes import descendants, kilobytes, status
 
 CONNECTIONS = 200
 TURN_S = 10
@@ -93,19 +94,7 @@ def _delete(address: Address, groups: list[str]) -> list[str]:
 
 def _rss_mb(server: Daemon) -> float:
     """Resident memory of the server and its child processes."""
-    return sum(_of_process(pid) for pid in _family(server.pid)) / 1024
-
-
-def _of_process(pid: int) -> int:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    return 0
-
-
-def _family(pid: int) -> list[int]:
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(member for child in children for member in _family(int(child)))]
+    return sum(kilobytes(status(pid).get("VmRSS", "0 kB")) for pid in (server.pid, *descendants(server.pid))) / 1024
 
 
 def _disk_mb(directory: Path) -> float:

@@ -22,6 +22,7 @@ from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, committed
 from tests.support.client import Client
 from tests.support.eventually import eventually
+from tests.support.processes import descendants, is_alive
 from tests.support.segments import append_segments, coordinator_log, write_meta, write_segments
 from tests.support.server import ROOT, Server
 
@@ -188,29 +189,6 @@ def test_a_driver_that_is_killed(tmp_path: Path) -> None:
     }
     assert compact(data_dir).returncode == 0
     assert log_of(data_dir) == expected
-
-
-def descendants(pid: int) -> set[int]:
-    """Of a process that runs."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    found, last = {pid}, set[int]()
-    while found != last:
-        last = found
-        found = found | {child for child, parent in parents.items() if parent in found}
-    return found - {pid}
-
-
-def is_alive(pid: int) -> bool:
-    """A zombie is not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 class Committer(threading.Thread):

@@ -36,6 +36,7 @@ from tests.support.asking import commit_alone, committed, create_topic, describe
 from tests.support.client import Client, Closed
 from tests.support.eventually import eventually
 from tests.support.members import form_group
+from tests.support.processes import is_alive
 from tests.support.server import ROOT, Server
 from tests.support.strace import failing, needs_strace
 
@@ -524,12 +525,3 @@ def delete_offset(client: Client, group_id: str, topic: str) -> int:
     """OffsetDelete of partition 0; the error of the whole."""
     wanted = [OffsetDeleteRequestTopic(name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=0)])]
     return client.ask(OffsetDeleteRequest(group_id=group_id, topics=wanted), 0, OffsetDeleteResponse).error_code
-
-
-def is_alive(pid: int) -> bool:
-    """A process that has ended and that nobody has asked after yet is not: it holds nothing."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"

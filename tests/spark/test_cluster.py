@@ -23,12 +23,13 @@ from coordinator_server.pipeline.class_archive import ClassArchive
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.java import system_java
 from tests.support.eventually import eventually
+from tests.support.processes import is_alive
 from tests.support.segments import coordinator_log, write_meta, write_segments
 from tests.support.server import ROOT
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 
-from tests.support.spark_cluster import SPARK_HOME, SparkCluster, is_alive, python_workers_reading
+from tests.support.spark_cluster import SPARK_HOME, SparkCluster, python_workers_reading
 from tests.support.spark_driver import SparkDriver
 
 SHARDS = 12

@@ -19,6 +19,7 @@ import pyspark
 
 from coordinator_server.pipeline.java import java_home
 from tests.support.eventually import eventually
+from tests.support.processes import descendants, is_alive
 
 SPARK_HOME = Path(pyspark.__file__).parent
 WORKER_MEMORY = "2g"
@@ -112,29 +113,12 @@ class SparkCluster:
         }
 
 
-def descendants(pid: int) -> list[int]:
-    """All processes below one, nearest first."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found + [each for child in found for each in descendants(child)]
-
-
 def python_workers_reading(pid: int, directory: Path) -> Iterator[int]:
     """Python processes below ``pid`` that have files of the directory mapped just now."""
     for below in descendants(pid):
         with contextlib.suppress(OSError):
             if f"{directory}/" in Path(f"/proc/{below}/maps").read_text():
                 yield below
-
-
-def is_alive(pid: int) -> bool:
-    """Whether it is there and not a zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def _ends(pid: int) -> bool:
