@@ -49,14 +49,12 @@ class Run(Struct, frozen=True):
     files: tuple[Written, ...] = ()
 
 
-class Output:
-    """The tables of one cluster; held by one run at a time."""
+class Tables:
+    """How far the tables of one cluster have come, wherever they are."""
 
-    def __init__(self, directory: Path, cluster_id: str, last: Run) -> None:
-        self._directory = directory
-        self._last = last
+    def __init__(self, cluster_id: str, last: Run) -> None:
         self._cluster_id = cluster_id
-        self.attempt = directory / f"{ATTEMPT}{secrets.token_hex(8)}"
+        self._last = last
 
     @property
     def positions(self) -> dict[str, int]:
@@ -68,10 +66,22 @@ class Output:
         """Of the run that is under way."""
         return self._last.number + 1
 
+    def _run_of(self, attempt: str, files: Sequence[Written], positions: dict[str, int]) -> Run:
+        return Run(self.number, self._cluster_id, attempt, self.positions | positions, tuple(files))
+
+
+class Output(Tables):
+    """Those in a directory; held by one run at a time."""
+
+    def __init__(self, directory: Path, cluster_id: str, last: Run) -> None:
+        super().__init__(cluster_id, last)
+        self._directory = directory
+        self.attempt = directory / f"{ATTEMPT}{secrets.token_hex(8)}"
+
     def add(self, files: Sequence[Written], positions: dict[str, int]) -> None:
         """Make the files of the attempt part of the tables, all or none."""
         _sync_tree(self.attempt)
-        run = Run(self.number, self._cluster_id, self.attempt.name, self.positions | positions, tuple(files))
+        run = self._run_of(self.attempt.name, files, positions)
         _write(self._directory / RUNS / f"{run.number:06d}.json", msgspec.json.encode(run))
         self._last = run
         _finish(self._directory, run)

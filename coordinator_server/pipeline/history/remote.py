@@ -22,7 +22,7 @@ import msgspec
 from pyarrow.fs import FileSelector, FileType
 
 from coordinator_server.pipeline.errors import Busy, CannotRun
-from coordinator_server.pipeline.history.output import ATTEMPT, RUNS, Output, Run, Written, last_of, open_output
+from coordinator_server.pipeline.history.output import ATTEMPT, RUNS, Output, Run, Tables, Written, last_of, open_output
 from coordinator_server.pipeline.places import Place, Url, make_room, open_url
 
 _CLAIM: Final = ".claim-"
@@ -43,26 +43,15 @@ def open_tables(where: Place, cluster_id: str) -> Iterator[Output | RemoteOutput
         remote.discard()
 
 
-class RemoteOutput:
-    """The tables of one cluster. Runs may race: one of them adds what it has."""
+class RemoteOutput(Tables):
+    """Those in a store. Runs may race: one of them adds what it has."""
 
     def __init__(self, url: Url, cluster_id: str) -> None:
         self._url = url
         self._store, self._root = open_url(url)
-        self._last = self._last_run(cluster_id)
-        self._cluster_id = cluster_id
+        super().__init__(cluster_id, self._last_run(cluster_id))
         self._name = f"{ATTEMPT}{self.number:06d}-{secrets.token_hex(8)}"
         self.attempt = url.child(self._name).text
-
-    @property
-    def positions(self) -> dict[str, int]:
-        """Where to go on, by shard."""
-        return self._last.positions
-
-    @property
-    def number(self) -> int:
-        """Of the run that is under way."""
-        return self._last.number + 1
 
     def tidy(self) -> None:
         """Finish what the last run has added, and remove the objects of runs that can add nothing any more."""
@@ -74,7 +63,7 @@ class RemoteOutput:
 
     def add(self, files: Sequence[Written], positions: dict[str, int]) -> None:
         """Make the objects of the attempt part of the tables, all or none. Raises Busy when another run was quicker."""
-        run = Run(self.number, self._cluster_id, self._name, self.positions | positions, tuple(files))
+        run = self._run_of(self._name, files, positions)
         claim = f"{run.number:06d}{_CLAIM}{secrets.token_hex(8)}"
         self._put(f"{RUNS}/{claim}", b"")
         try:
