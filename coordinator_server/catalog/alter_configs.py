@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from enum import IntEnum
+from functools import partial
 from typing import Final
 
 from coordinator_server.catalog.setting_tables import (
@@ -12,12 +13,13 @@ from coordinator_server.catalog.setting_tables import (
     check_group_settings,
     check_topic_settings,
 )
-from coordinator_server.catalog.settings import SettingType, invalid
+from coordinator_server.catalog.settings import Setting, SettingType, invalid
 from coordinator_server.catalog.topics import INTERNAL_TOPICS, name_problem
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+from protocol.messages.alter_configs import AlterConfigsResource as ReplacingResource
 from protocol.messages.alter_configs import AlterConfigsResourceResponse as ReplacedResource
 from protocol.messages.cluster_metadata import ConfigRecord
 from protocol.messages.incremental_alter_configs import (
@@ -49,7 +51,7 @@ class Operation(IntEnum):
     SUBTRACT = 3
 
 
-SETTINGS: Final = {ResourceType.TOPIC: TOPIC_SETTINGS, ResourceType.GROUP: GROUP_SETTINGS}
+SETTINGS: Final[Mapping[int, Mapping[str, Setting]]] = {ResourceType.TOPIC: TOPIC_SETTINGS, ResourceType.GROUP: GROUP_SETTINGS}
 _CHECKS: Final = {ResourceType.TOPIC: check_topic_settings, ResourceType.GROUP: check_group_settings}
 
 Resource = tuple[int, str]
@@ -66,10 +68,7 @@ def plan_alteration(
         resource = (asked.resource_type, asked.resource_name)
         told = AlterConfigsResourceResponse(0, None, *resource)
         responses.append(told)
-        try:
-            records += _changes(resource, _altered(asked, current(resource)), current(resource), topics)
-        except CoordinatorError as refused:
-            told.error_code, told.error_message = refused.error, refused.message
+        records += _planned(told, resource, partial(_altered, asked), current(resource), topics)
     return IncrementalAlterConfigsResponse(responses=responses), records
 
 
@@ -82,11 +81,7 @@ def plan_replacement(
         resource = (asked.resource_type, asked.resource_name)
         told = ReplacedResource(0, None, *resource)
         responses.append(told)
-        try:
-            wanted = {config.name: config.value or "" for config in asked.configs}
-            records += _changes(resource, wanted, current(resource), topics)
-        except CoordinatorError as refused:
-            told.error_code, told.error_message = refused.error, refused.message
+        records += _planned(told, resource, partial(_replaced, asked), current(resource), topics)
     return AlterConfigsResponse(responses=responses), records
 
 
@@ -95,8 +90,28 @@ def config_records(resource: Resource, own: Mapping[str, str | None]) -> list[Co
     return [CoordinatorRecord(ConfigRecord(*resource, name, value), None) for name, value in own.items()]
 
 
+def _planned(
+    told: AlterConfigsResourceResponse | ReplacedResource,
+    resource: Resource,
+    afterwards: Callable[[Own], Own],
+    own: Own,
+    topics: Collection[str],
+) -> list[CoordinatorRecord]:
+    """The records of what changes; of a resource that is refused there are none, and it is told why."""
+    try:
+        return _changes(resource, afterwards(own), own, topics)
+    except CoordinatorError as refused:
+        told.error_code, told.error_message = refused.error, refused.message
+        return []
+
+
+def _replaced(asked: ReplacingResource, own: Own) -> Own:
+    """What the resource has of its own afterwards: what is named."""
+    return {config.name: config.value or "" for config in asked.configs}
+
+
 def _altered(asked: AlterConfigsResource, own: Own) -> Own:
-    """What the resource has of its own afterwards."""
+    """What the resource has of its own afterwards: what it had, but for what is named."""
     wanted = dict(own)
     for config in asked.configs:
         name, given = config.name, config.value or ""
@@ -114,8 +129,7 @@ def _altered(asked: AlterConfigsResource, own: Own) -> Own:
 
 def _edited(resource_type: int, name: str, operation: Operation, given: str, own: str | None) -> str:
     """A list with some elements more, or less."""
-    settings = SETTINGS.get(ResourceType(resource_type), {}) if resource_type in SETTINGS else {}
-    setting = settings.get(name)
+    setting = SETTINGS.get(resource_type, {}).get(name)
     if setting is None or setting.type is not SettingType.LIST:
         raise invalid(f"Can't {operation.name} to key {name} because its type is not LIST.")
     parts = [part for part in (setting.default if own is None else own).split(",") if part]
