@@ -6,10 +6,10 @@ simple group where there was none. Everybody else has to be a member of the pres
 
 from __future__ import annotations
 
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.rebalance import refresh_session
+from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.rebalance import refresh_session
-from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from coordinator_server.offsets.commit import commit_offsets

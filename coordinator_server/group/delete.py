@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.records import new_group_record
+from coordinator_server.group.classic.state import EMPTY
+from coordinator_server.group.classic.subscription import CONSUMER
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.records import new_group_record
-from coordinator_server.group.state import EMPTY
-from coordinator_server.group.subscription import CONSUMER
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.state import EMPTY, STABLE, ClassicGroupState
 from coordinator_server.group.groups import Groups, StoredGroup, restored_group
-from coordinator_server.group.member import ClassicGroupMember
-from coordinator_server.group.state import EMPTY, STABLE, ClassicGroupState
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.group.classic_group import NO_TIMESTAMP, ClassicGroup
+from coordinator_server.group.classic.group import NO_TIMESTAMP, ClassicGroup
+from coordinator_server.group.classic.state import EMPTY, STABLE
 from coordinator_server.group.delete import group_tombstone
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.state import EMPTY, STABLE
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import Clock, CoordinatorResult
 from coordinator_server.machine.timeline import LATEST

@@ -15,9 +15,9 @@ from typing import Any
 from msgspec import Struct
 
 from coordinator_server.config import Config
-from coordinator_server.group.classic_group import NO_TIMESTAMP, ClassicGroup
-from coordinator_server.group.member import ClassicGroupMember
-from coordinator_server.group.state import DEAD, EMPTY, STABLE
+from coordinator_server.group.classic.group import NO_TIMESTAMP, ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.state import DEAD, EMPTY, STABLE
 from coordinator_server.group.unserved import UnservedGroups
 from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from coordinator_server.group.classic.state import EMPTY
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.state import EMPTY
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult

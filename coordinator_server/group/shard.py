@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
-from coordinator_server.group import commit, delete, describe, heartbeat, join, leave, restore, sync
-from coordinator_server.group.attempt import JoinAttempt
+from coordinator_server.group import commit, delete, describe, restore
+from coordinator_server.group.classic import heartbeat, join, leave, sync
+from coordinator_server.group.classic.attempt import JoinAttempt
+from coordinator_server.group.classic.sessions import start_restored_sessions
 from coordinator_server.group.digest import GroupDigests, StateDigest
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.restore import Restore, Restored
-from coordinator_server.group.sessions import start_restored_sessions
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.unserved import KINDS
 from coordinator_server.machine.shard import (

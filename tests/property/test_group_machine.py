@@ -20,9 +20,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from coordinator_server.config import Config
 from coordinator_server.group import expiry
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.machine.provenance import Provenance
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from protocol.coordinator_records import CoordinatorRecord

@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from coordinator_server.group.classic.state import STABLE
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.group.state import STABLE
 from coordinator_server.log.frames import FRAME_BYTES, decode_entries
 from coordinator_server.log.layers import layer_offsets
 from coordinator_server.log.store import ShardId

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from coordinator_server.group.subscription import subscribed_topics
+from coordinator_server.group.classic.subscription import subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.pipeline.replay import CONSUMER, assigned_partitions
 from protocol.control_records import ABORT, COMMIT, control_type

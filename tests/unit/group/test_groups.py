@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from coordinator_server.group.classic.state import EMPTY, STABLE
 from coordinator_server.group.expiry import TIMER_KEY
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.group.state import EMPTY, STABLE
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata

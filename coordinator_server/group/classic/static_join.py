@@ -6,14 +6,14 @@ present generation; a leader is told to leave the assignment as it is (KIP-814).
 
 from __future__ import annotations
 
-from coordinator_server.group.attempt import JoinAttempt
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.attempt import JoinAttempt
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.rebalance import Result, complete_if_all_joined, joined, prepare_or_complete
+from coordinator_server.group.classic.records import group_metadata_record
+from coordinator_server.group.classic.sessions import start_session
+from coordinator_server.group.classic.state import COMPLETING_REBALANCE, STABLE
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.member import ClassicGroupMember
-from coordinator_server.group.rebalance import Result, complete_if_all_joined, joined, prepare_or_complete
-from coordinator_server.group.records import group_metadata_record
-from coordinator_server.group.sessions import start_session
-from coordinator_server.group.state import COMPLETING_REBALANCE, STABLE
 from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.provenance import Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult

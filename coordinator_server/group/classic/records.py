@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.group import ClassicGroup
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 

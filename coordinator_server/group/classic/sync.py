@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from coordinator_server.group.classic_group import NO_GENERATION, ClassicGroup
-from coordinator_server.group.groups import Groups
-from coordinator_server.group.rebalance import (
+from coordinator_server.group.classic.group import NO_GENERATION, ClassicGroup
+from coordinator_server.group.classic.rebalance import (
     NOTHING,
     Result,
     generation_record,
@@ -18,7 +17,8 @@ from coordinator_server.group.rebalance import (
     reset_assignments,
     set_assignments,
 )
-from coordinator_server.group.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.group.groups import Groups
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import Reply, RequestContext

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from coordinator_server.group.classic_group import ClassicGroup
-from coordinator_server.group.groups import Groups
-from coordinator_server.group.member import ClassicGroupMember
-from coordinator_server.group.rebalance import (
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.rebalance import (
     NOTHING,
     Result,
     prepare_rebalance,
@@ -19,7 +18,8 @@ from coordinator_server.group.rebalance import (
     remove_member,
     remove_pending_member,
 )
-from coordinator_server.group.state import DEAD
+from coordinator_server.group.classic.state import DEAD
+from coordinator_server.group.groups import Groups
 from coordinator_server.machine.provenance import Reason, Why
 
 

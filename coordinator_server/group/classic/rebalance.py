@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.records import group_metadata_record
+from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.member import ClassicGroupMember
-from coordinator_server.group.records import group_metadata_record
-from coordinator_server.group.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode

@@ -14,15 +14,15 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TypeVar
 
-from coordinator_server.group.member import ClassicGroupMember
-from coordinator_server.group.state import (
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.state import (
     COMPLETING_REBALANCE,
     EMPTY,
     PREPARING_REBALANCE,
     VALID_PREVIOUS_STATES,
     ClassicGroupState,
 )
-from coordinator_server.group.subscription import CONSUMER, subscribed_topics
+from coordinator_server.group.classic.subscription import CONSUMER, subscribed_topics
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.java import hash_map_order
 from coordinator_server.machine.provenance import Reason

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coordinator_server.group.classic.state import PREPARING_REBALANCE
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.state import PREPARING_REBALANCE
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.error_codes import ErrorCode

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from coordinator_server.group.attempt import JoinAttempt
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.attempt import JoinAttempt
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.rebalance import NOTHING, Result, joined, prepare_or_complete
+from coordinator_server.group.classic.records import new_group_record
+from coordinator_server.group.classic.sessions import start_pending_session, start_session
+from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.group.classic.static_join import replace_static_member
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.member import ClassicGroupMember
-from coordinator_server.group.rebalance import NOTHING, Result, joined, prepare_or_complete
-from coordinator_server.group.records import new_group_record
-from coordinator_server.group.sessions import start_pending_session, start_session
-from coordinator_server.group.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
-from coordinator_server.group.static_join import replace_static_member
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult

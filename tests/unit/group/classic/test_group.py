@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.group.classic_group import ClassicGroup
-from coordinator_server.group.member import ClassicGroupMember
-from coordinator_server.group.state import VALID_PREVIOUS_STATES, ClassicGroupState
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.state import VALID_PREVIOUS_STATES, ClassicGroupState
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequestProtocol

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coordinator_server.group.classic_group import ClassicGroup
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.rebalance import NOTHING, go_on_without
 from coordinator_server.group.groups import Groups
-from coordinator_server.group.rebalance import NOTHING, go_on_without
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext

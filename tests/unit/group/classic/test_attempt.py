@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.group.attempt import JoinAttempt
+from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import RequestContext
 from protocol.error_codes import ErrorCode
