@@ -1,4 +1,7 @@
-"""Golden vectors: what Kafka's own generated classes make of every message, stored; ``python -m tests.support.golden`` makes them anew."""
+"""What Kafka's own classes say, stored; ``python -m tests.support.golden`` asks them again.
+
+Golden vectors: what its generated classes make of every message. Share states: what its share coordinator makes of records.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +16,34 @@ from typing import Any
 from tests.support.kafka_jars import bring_kafka_jars
 from tests.support.oracle import raw_schemas
 
-PROGRAM = Path(__file__).parent.parent / "golden" / "GoldenVectors.java"
+PROGRAMS = Path(__file__).parent.parent / "golden"
 STORED = Path(__file__).parent.parent / "data" / "golden" / "vectors.jsonl.xz"
+STORED_SHARE_STATES = STORED.with_name("share_states.jsonl.xz")
 RANDOM_VALUES = 200
+SHARE_LOGS = 500
+# So few that a log of some records has reached it.
+UPDATES_PER_SNAPSHOT = 3
 
 
 def run(jars: Path, random_values: int = RANDOM_VALUES, names: Iterable[str] | None = None) -> bytes:
     """The lines that the Java program writes for these messages, or for all."""
-    command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(PROGRAM), str(random_values)]
-    wanted = sorted(raw_schemas()) if names is None else names
-    done = subprocess.run([*command, *wanted], capture_output=True, timeout=300, check=False)
+    return _java(jars, "GoldenVectors", str(random_values), *(sorted(raw_schemas()) if names is None else names))
+
+
+def run_share_states(jars: Path) -> bytes:
+    """A line for each random log: its records, and the states that they come to."""
+    return _java(jars, "ShareStates", str(SHARE_LOGS), str(UPDATES_PER_SNAPSHOT))
+
+
+def _java(jars: Path, program: str, *arguments: str) -> bytes:
+    command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(PROGRAMS / f"{program}.java"), *arguments]
+    done = subprocess.run(command, capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 
 
-def stored_lines() -> bytes:
-    return lzma.decompress(STORED.read_bytes())
+def stored_lines(path: Path = STORED) -> bytes:
+    return lzma.decompress(path.read_bytes())
 
 
 @cache
@@ -48,3 +63,4 @@ def store(lines: bytes, path: Path = STORED) -> None:
 
 if __name__ == "__main__":
     store(run(bring_kafka_jars()))
+    store(run_share_states(bring_kafka_jars()), STORED_SHARE_STATES)

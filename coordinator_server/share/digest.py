@@ -1,0 +1,23 @@
+"""The digest of share partitions.
+
+An item for each: the bytes of its snapshot's key as the key; those of the snapshot's value and the two epochs that fence (int32 each) as the value.
+``update_count`` is not part of it, since compaction changes it.
+"""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import Final
+
+from coordinator_server.machine.digest import item_digest
+from coordinator_server.share.share_partition import SharePartition, SharePartitionKey, snapshot_key, snapshot_value
+from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
+
+_FENCES: Final = Layout(">ii")
+
+
+def share_partition_digest(key: SharePartitionKey, state: SharePartition) -> int:
+    """The hash of one share partition."""
+    record = CoordinatorRecord(snapshot_key(key), snapshot_value(state))
+    fences = _FENCES.pack(state.highest_leader_epoch, state.highest_state_epoch)
+    return item_digest(SHARE_SERDE.encode_key(record), (SHARE_SERDE.encode_value(record) or b"") + fences)

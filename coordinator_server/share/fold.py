@@ -1,0 +1,50 @@
+"""What compaction keeps of ``__share_group_state``: one snapshot per share partition, at the offset of its last record.
+
+A tombstone stands for a share partition that was deleted. Where a fence is higher than the last record says, a snapshot that says it
+stands at the offset of the record before the last: replaying both comes to the same fences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from coordinator_server.machine.timeline import LATEST
+from coordinator_server.share.shard import ShareShard
+from coordinator_server.share.share_partition import SharePartition, SharePartitionKey, snapshot_key, snapshot_value
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.share_records import ShareSnapshotKey, ShareUpdateKey
+
+
+class ShareFold:
+    """Notes the offsets of the records that a shard replays."""
+
+    def __init__(self, shard: ShareShard) -> None:
+        self._shard = shard
+        # The offsets of the last record of each share partition, and of the one before it.
+        self._offsets: dict[SharePartitionKey, tuple[int, int]] = {}
+
+    def add(self, offset: int, record: CoordinatorRecord, /) -> None:
+        """The shard has replayed this record."""
+        key = record.key
+        if isinstance(key, ShareSnapshotKey) or (isinstance(key, ShareUpdateKey) and record.value is not None):
+            share_partition = SharePartitionKey(key.group_id, key.topic_id, key.partition)
+            before, _ = self._offsets.get(share_partition, (-1, -1))
+            self._offsets[share_partition] = (offset, before)
+
+    def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
+        """The records that say the shard's state, each with the offset that it stands at; in no particular order."""
+        for key, (last, before) in self._offsets.items():
+            state = self._shard.share_partition(LATEST, key)
+            if state is None:
+                yield last, CoordinatorRecord(snapshot_key(key), None)
+                continue
+            if (state.highest_leader_epoch, state.highest_state_epoch) != (state.leader_epoch, state.state_epoch):
+                yield before, CoordinatorRecord(snapshot_key(key), snapshot_value(_fenced(state)))
+            yield last, CoordinatorRecord(snapshot_key(key), snapshot_value(state))
+
+
+def _fenced(state: SharePartition) -> SharePartition:
+    """The state with the epochs that its fences have."""
+    return msgspec.structs.replace(state, leader_epoch=state.highest_leader_epoch, state_epoch=state.highest_state_epoch)

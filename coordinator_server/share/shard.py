@@ -1,0 +1,64 @@
+"""ShareShard: one partition of ``__share_group_state`` as a state machine (Kafka's ``ShareCoordinatorShard``), without operations so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from coordinator_server.machine.digest import digest_text
+from coordinator_server.machine.shard import CoordinatorShard
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.share.digest import share_partition_digest
+from coordinator_server.share.share_partition import SharePartition, SharePartitionKey, after_snapshot, after_update
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
+
+# Kafka's share.coordinator.snapshot.update.records.per.snapshot, as it is when nobody sets it.
+UPDATES_PER_SNAPSHOT: Final = 500
+
+
+class ShareShard(CoordinatorShard):
+    """Share partitions by group, topic and partition."""
+
+    def __init__(self, *, registry: SnapshotRegistry, updates_per_snapshot: int = UPDATES_PER_SNAPSHOT) -> None:
+        self._updates_per_snapshot = updates_per_snapshot
+        self._partitions: TimelineDict[SharePartitionKey, SharePartition] = TimelineDict(registry)
+
+    # Read operations
+
+    def share_partition(self, committed_offset: int, key: SharePartitionKey) -> SharePartition | None:
+        """The state of a share partition."""
+        return self._partitions.get_at(key, committed_offset)
+
+    def share_partitions(self, committed_offset: int) -> Iterable[tuple[SharePartitionKey, SharePartition]]:
+        """Every share partition, in no particular order."""
+        return self._partitions.items_at(committed_offset)
+
+    def digest(self, committed_offset: int) -> tuple[int, str]:
+        """What all share partitions come to after the records before the returned offset."""
+        total = sum(share_partition_digest(key, state) for key, state in self._partitions.items_at(committed_offset))
+        return committed_offset, digest_text(total)
+
+    # The shard's contract
+
+    def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
+        """Apply one record."""
+        match record.key, record.value:
+            case ShareSnapshotKey(group_id=group_id, topic_id=topic_id, partition=partition), value:
+                key = SharePartitionKey(group_id, topic_id, partition)
+                if isinstance(value, ShareSnapshotValue):
+                    self._partitions[key] = after_snapshot(self._partitions.get(key), value, self._updates_per_snapshot)
+                else:
+                    self._partitions.pop(key, None)
+            case ShareUpdateKey(group_id=group_id, topic_id=topic_id, partition=partition), ShareUpdateValue() as update:
+                key = SharePartitionKey(group_id, topic_id, partition)
+                self._partitions[key] = after_update(self._partitions.get(key), update)
+
+    def plain_records(self) -> None:
+        """Records of different sizes: no shortcut."""
+
+    def on_loaded(self) -> None:
+        """Nothing but hard state here."""
+
+    def on_unloaded(self) -> None:
+        """Nothing but hard state here."""

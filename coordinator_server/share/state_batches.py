@@ -1,0 +1,69 @@
+"""How the delivery state of a share partition's records is combined (Kafka's ``PersisterStateBatchCombiner``).
+
+A batch says of the records from its first to its last offset how often they were delivered, and what came of it. Where two batches say
+something of one record, the larger delivery count is right; with equal counts, the larger delivery state (acknowledged 2, archived 4 over
+available 0). The result is sorted and no two of its batches overlap. Neighbours of equal state become one batch where the walk below
+meets them, which is not everywhere: the result is Kafka's, batch by batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
+from typing import Final, NamedTuple
+
+# A start offset that nobody has set: nothing lies below it.
+NO_START_OFFSET: Final = -1
+
+
+class StateBatch(NamedTuple):
+    """The delivery state of consecutive records. Batches are ordered as their fields are."""
+
+    first_offset: int
+    last_offset: int
+    delivery_count: int
+    delivery_state: int
+
+
+def combine(batches: Iterable[StateBatch], start_offset: int) -> tuple[StateBatch, ...]:
+    """What all batches say together of the records from ``start_offset`` on."""
+    rest = list(_from(start_offset, batches))
+    heapify(rest)
+    combined: list[StateBatch] = []
+    while rest:
+        batch = heappop(rest)
+        if rest and _meet(batch, rest[0]):
+            for piece in _pieces(batch, heappop(rest)):
+                heappush(rest, piece)
+        else:
+            combined.append(batch)
+    return tuple(combined)
+
+
+def _from(start_offset: int, batches: Iterable[StateBatch]) -> Iterable[StateBatch]:
+    """The parts of batches that are not below the start offset. A batch without a record says nothing."""
+    for batch in batches:
+        if start_offset != NO_START_OFFSET and batch.first_offset < start_offset:
+            batch = batch._replace(first_offset=start_offset)
+        if batch.first_offset <= batch.last_offset:
+            yield batch
+
+
+def _meet(batch: StateBatch, later: StateBatch) -> bool:
+    """Whether two batches overlap, or are neighbours with the same state."""
+    return later.first_offset <= batch.last_offset or (later.first_offset == batch.last_offset + 1 and batch[2:] == later[2:])
+
+
+def _pieces(batch: StateBatch, later: StateBatch) -> list[StateBatch]:
+    """What two batches that meet say together; ``later`` does not begin before ``batch``."""
+    if later[2:] == batch[2:]:
+        return [batch._replace(last_offset=max(batch.last_offset, later.last_offset))]
+    if later[2:] < batch[2:]:
+        behind = [later._replace(first_offset=batch.last_offset + 1)] if later.last_offset > batch.last_offset else []
+        return [batch, *behind]
+    pieces = [later]
+    if batch.first_offset < later.first_offset:
+        pieces.append(batch._replace(last_offset=later.first_offset - 1))
+    if batch.last_offset > later.last_offset:
+        pieces.append(batch._replace(first_offset=later.last_offset + 1))
+    return pieces
