@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from coordinator_server.kinds import KINDS, partition_counts
+
 MAX_LOOPS = 64
 LAST_PORT = 65535
 
@@ -55,7 +57,10 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
 
     # Offsets and their log.
     offset_metadata_max_bytes: Count = 4096
+    # How many partitions the log has for groups, for transactional ids and for share partitions: fixed when a directory is made.
     offsets_topic_num_partitions: Positive = 50
+    transaction_state_log_num_partitions: Positive = 50
+    share_coordinator_state_topic_num_partitions: Positive = 50
     offsets_topic_segment_bytes: Annotated[int, Meta(ge=1024)] = 104_857_600
     # A segment ends, too, with the first record that is so much newer than the one it begins with (Kafka's log.roll.hours=168).
     log_roll_ms: Annotated[int, Meta(ge=1)] = 168 * 3_600_000
@@ -165,12 +170,18 @@ def advertised_address(config: Config) -> tuple[str, int] | None:
 
 
 def loop_count(config: Config, cores: int = 1) -> int:
-    """The ``loops`` property as a number; ``auto`` is a loop for each core that there is. Raises ConfigError."""
-    partitions = config.offsets_topic_num_partitions
+    """The ``loops`` property as a number; ``auto`` is a loop for each core that there is. Raises ConfigError.
+
+    Each loop owns a shard of a kind that is always there: other kinds may never be used.
+    """
+    counts = partition_counts(config)
+    permanent = [kind for kind in KINDS.values() if kind.is_permanent and isinstance(kind.partitions, str)]
+    largest = max(permanent, key=lambda kind: counts[kind.topic])
+    most = counts[largest.topic]
     if config.loops == "auto":
-        return min(cores, MAX_LOOPS, partitions)
-    if config.loops > partitions:
-        raise ConfigError(f"loops={config.loops}: offsets.topic.num.partitions={partitions} has no shard for each of them")
+        return min(cores, MAX_LOOPS, most)
+    if config.loops > most:
+        raise ConfigError(f"loops={config.loops}: {largest.partitions}={most} has no shard for each of them")
     return config.loops
 
 

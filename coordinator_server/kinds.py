@@ -62,6 +62,14 @@ KINDS: Final[dict[str, Kind]] = {kind.topic: kind for kind in (CATALOG, GROUPS, 
 """Every kind, by its topic; the catalog first, since the others need the topics."""
 
 
+def partition_counts(config: Struct) -> dict[str, int]:
+    """The number of partitions of every kind, by topic. ``config`` has a property under its name with dots made underscores (config.py)."""
+    return {
+        topic: kind.partitions if isinstance(kind.partitions, int) else getattr(config, kind.partitions.replace(".", "_"))
+        for topic, kind in KINDS.items()
+    }
+
+
 def topic_of(shard: str) -> str:
     """The topic of a shard's name, such as ``__consumer_offsets-7``."""
     return shard.rpartition("-")[0]

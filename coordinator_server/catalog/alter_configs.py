@@ -14,7 +14,8 @@ from coordinator_server.catalog.setting_tables import (
     check_topic_settings,
 )
 from coordinator_server.catalog.settings import Setting, SettingType, invalid
-from coordinator_server.catalog.topics import INTERNAL_TOPICS, name_problem
+from coordinator_server.catalog.topics import name_problem
+from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -167,5 +168,5 @@ def _check_name(kind: int, name: str) -> None:
         problem = name_problem(name)
         if problem is not None:
             raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-        if name in INTERNAL_TOPICS:
+        if name in KINDS:
             raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is this server's own log")

@@ -10,8 +10,9 @@ import msgspec
 from coordinator_server.catalog.alter_configs import ResourceType, config_records
 from coordinator_server.catalog.describe_configs import Source, described, of_new_topic
 from coordinator_server.catalog.setting_tables import TOPIC_SETTINGS, check_topic_settings
-from coordinator_server.catalog.topics import INTERNAL_TOPICS, name_problem
+from coordinator_server.catalog.topics import name_problem
 from coordinator_server.config import Config
+from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -77,7 +78,7 @@ def _check(topic: CreatableTopic, times_asked: int, existing: Collection[str]) -
     problem = name_problem(topic.name)
     if problem is not None:
         raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    if topic.name in INTERNAL_TOPICS:
+    if topic.name in KINDS:
         raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic.name} is this server's own log")
     if topic.name in existing:
         raise CoordinatorError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {topic.name} already exists")

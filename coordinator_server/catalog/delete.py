@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from coordinator_server.catalog.topics import INTERNAL_TOPICS, Topic
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -73,7 +74,7 @@ def _repeated(each: Iterable[T]) -> list[T]:
 
 
 def _named(name: str, by_name: Callable[[str], Topic | None]) -> Topic:
-    if name in INTERNAL_TOPICS:
+    if name in KINDS:
         raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is this server's own log")
     topic = by_name(name)
     if topic is None:

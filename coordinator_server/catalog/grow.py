@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection
 
 from coordinator_server.catalog.create import MAX_PARTITIONS_PER_REQUEST, partition_records
-from coordinator_server.catalog.topics import INTERNAL_TOPICS, Topic
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -47,7 +48,7 @@ def plan_growth(
 
 
 def _growing(asked: CreatePartitionsTopic, by_name: Callable[[str], Topic | None], nodes: Collection[int]) -> Topic:
-    if asked.name in INTERNAL_TOPICS:
+    if asked.name in KINDS:
         raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{asked.name} is this server's own log")
     topic = by_name(asked.name)
     if topic is None:

@@ -10,9 +10,6 @@ from msgspec import Struct
 MAX_NAME_LENGTH = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
-# Kafka's own topics. They are the log of this server, not topics that a client may make.
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
-
 
 class Topic(Struct, frozen=True, gc=False):
     """A virtual topic; ``topic_id`` is the 16 bytes of its UUID."""

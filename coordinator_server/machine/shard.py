@@ -140,6 +140,10 @@ class CoordinatorShard(Protocol):
         """The transaction of ``producer`` is over; nothing to do where none of its records are known."""
         return
 
+    def last_stable_offset(self, committed_offset: int, /) -> int:
+        """A read operation: the offset of the first record that an open transaction may still take back, or the end of what is durable."""
+        return committed_offset
+
     def rest_on(self, below: StateBelow, /) -> bool:
         """Before anything is replayed: whether the shard takes the state below as its own. If not, it gets the records."""
         return False

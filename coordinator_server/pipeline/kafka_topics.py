@@ -14,8 +14,9 @@ from typing import Final
 
 from coordinator_server.catalog.create import topic_records
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.catalog.topics import INTERNAL_TOPICS, Topic, name_problem
+from coordinator_server.catalog.topics import Topic, name_problem
 from coordinator_server.config import Config
+from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.kafka_files import Partition, newest_snapshot, offset_of
@@ -45,7 +46,7 @@ class NamedByOffsets:
         """All of them, by name."""
         found = []
         for name, (partitions, _, topic_id) in sorted(self._seen.items()):
-            if name not in INTERNAL_TOPICS and name_problem(name) is None:
+            if name not in KINDS and name_problem(name) is None:
                 found.append(Topic(name, topic_id if topic_id != ZERO_UUID else _id_of(cluster_id, name), partitions))
         return found
 
@@ -64,7 +65,7 @@ def topics_of_metadata(log: Partition) -> tuple[list[Topic], int | None]:
             _replay(catalog, [data], batch.path, from_offset=start)
     topics = catalog.all_topics(LATEST)
     offsets_topic = next((topic.partitions for topic in topics if topic.name == "__consumer_offsets"), None)
-    return [topic for topic in topics if topic.name not in INTERNAL_TOPICS], offsets_topic
+    return [topic for topic in topics if topic.name not in KINDS], offsets_topic
 
 
 def catalog_segment(topics: Iterable[Topic], node_id: int, now_ms: int) -> bytes:

@@ -183,6 +183,13 @@ class CoordinatorRuntime(Generic[S]):
             raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
         return operation(shard.shard, shard.high_watermark, *args, **kwargs)
 
+    def last_stable_offset(self, partition: int) -> int:
+        """Where the records of a partition end that no open transaction may still take back. Raises CoordinatorError."""
+        shard = self._contexts.get(partition)
+        if shard is None or shard.state is not ShardState.ACTIVE:
+            raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
+        return shard.shard.last_stable_offset(shard.high_watermark)
+
     def read_all(
         self, name: str, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs
     ) -> list[R | Refused]:

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from coordinator_server.catalog.shard import TOPIC as CATALOG_TOPIC
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config, advertised_address, declared_topics
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.kinds import CATALOG, GROUPS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.recovery import Share
@@ -46,7 +46,7 @@ from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster import catalog
 from coordinator_server.server.cluster.catalog import OwnCatalog
 from coordinator_server.server.cluster.followed import FollowedCatalog
-from coordinator_server.server.cluster.nodes import CONTROLLER, GROUP_TOPIC, Endpoint, Nodes
+from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, Nodes
 from coordinator_server.server.cluster.operations import DECLARE_TOPICS
 from coordinator_server.server.cluster.tail import TailClient, TailServer
 from coordinator_server.server.connection import PendingReply
@@ -62,7 +62,6 @@ from coordinator_server.server.outside import Outside
 from coordinator_server.server.table import served_apis
 from coordinator_server.server.then import Then
 from coordinator_server.server.timers import LoopTimers
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 
@@ -131,8 +130,8 @@ class Daemon:
         )
         batch_bytes = config.message_max_bytes
         self._groups = CoordinatorRuntime(
-            GROUP_TOPIC,
-            GROUP_SERDE,
+            GROUPS.topic,
+            GROUPS.serde,
             self._build_group,
             services,
             max_batch_bytes=batch_bytes,
@@ -140,7 +139,7 @@ class Daemon:
             coalesces=config.offsets_commit_coalesce,
         )
         self._catalog = CoordinatorRuntime(
-            CATALOG_TOPIC, CLUSTER_METADATA_SERDE, self._build_catalog, services, max_batch_bytes=batch_bytes
+            CATALOG.topic, CATALOG.serde, self._build_catalog, services, max_batch_bytes=batch_bytes
         )
         self._tail: TailServer | TailClient | None = None
         self._topics = self._make_catalog()
@@ -285,7 +284,7 @@ class Daemon:
             return own
         timers = ShardTimers(self._timers, self._clock, _run)
         shard = self._build_catalog(partition=catalog.PARTITION, registry=SnapshotRegistry(), timer=timers)
-        followed = FollowedCatalog(place.loop, shard, CLUSTER_METADATA_SERDE, call_later, self._diverged)
+        followed = FollowedCatalog(place.loop, shard, CATALOG.serde, call_later, self._diverged)
         self._tail = TailClient(self._data_dir, followed)
         return followed
 
@@ -304,7 +303,7 @@ class Daemon:
         if owns_catalog:
             self._catalog.load(catalog.PARTITION, FIRST_EPOCH, loaded())
         for partition in range(self._config.offsets_topic_num_partitions):
-            if self._nodes.owns(ShardId(GROUP_TOPIC, partition)):
+            if self._nodes.owns(ShardId(GROUPS.topic, partition)):
                 self._groups.load(partition, FIRST_EPOCH, loaded())
         if owns_catalog and await self._loads[0] != ErrorCode.NONE:
             raise StartError("the topics could not be loaded: the line above names the damaged file")

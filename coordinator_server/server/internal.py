@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Iterator
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.server.cluster.nodes import GROUP_TOPIC
+from coordinator_server.kinds import GROUPS
 
 
 class InternalTopics:
     """By name and by id. The ids follow from the cluster's, so that all loops, and all starts, say the same."""
 
     def __init__(self, cluster_id: str, partitions: int) -> None:
-        topics = [Topic(GROUP_TOPIC, _topic_id(cluster_id, GROUP_TOPIC), partitions)]
+        topics = [Topic(GROUPS.topic, _topic_id(cluster_id, GROUPS.topic), partitions)]
         self._by_name = {topic.name: topic for topic in topics}
         self._by_id = {topic.topic_id: topic for topic in topics}
 

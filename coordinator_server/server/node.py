@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.cluster.catalog import Catalog
-from coordinator_server.server.cluster.nodes import GROUP_TOPIC, Endpoint, Nodes, loop_of
+from coordinator_server.server.cluster.nodes import Endpoint, Nodes, loop_of
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.internal import InternalTopics
@@ -39,7 +40,7 @@ class Node(NamedTuple):
 
     def loop_of_group(self, group_id: str) -> int:
         """The loop that owns a group's shard."""
-        return loop_of(ShardId(GROUP_TOPIC, self.partition_of(group_id)), self.nodes.loops)
+        return loop_of(ShardId(GROUPS.topic, self.partition_of(group_id)), self.nodes.loops)
 
     def topic(self, name: str) -> Topic | None:
         """A topic as committed. Raises CoordinatorError while the catalog loads."""

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.classic.state import STABLE
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log.frames import FRAME_BYTES, decode_entries
 from coordinator_server.log.layers import layer_offsets
 from coordinator_server.log.store import ShardId
@@ -18,7 +19,6 @@ from coordinator_server.machine.provenance import Provenance, read_provenance
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.loader import replay_batch
-from coordinator_server.server.cluster.nodes import GROUP_TOPIC
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.record_batch import iter_batches, iter_records, read_header
 from tests.simulation.machine import Clock, Machine, Process
@@ -75,7 +75,7 @@ class Mirror:
         self._process: Process | None = None
         self._images: dict[ShardId, Image] = {}
         self.batches: dict[ShardId, list[bytes]] = {
-            ShardId(GROUP_TOPIC, partition): [] for partition in range(machine.config.offsets_topic_num_partitions)
+            ShardId(GROUPS.topic, partition): [] for partition in range(machine.config.offsets_topic_num_partitions)
         }
 
     def watch(self) -> None:

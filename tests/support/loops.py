@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import count
 from typing import Any
 
-from coordinator_server.catalog.shard import TOPIC, CatalogShard
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
+from coordinator_server.kinds import CATALOG
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -21,7 +22,6 @@ from coordinator_server.server.cluster.followed import FollowedCatalog
 from coordinator_server.server.cluster.messages import Records
 from coordinator_server.server.cluster.operations import CREATE_TOPICS
 from coordinator_server.server.cluster.tail import Session
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.record_batch import read_header
 from tests.support.clock import ManualClock
@@ -78,7 +78,7 @@ class Loops:
         timers = TimerQueue()
         flusher = Flusher(self.store, soon.append, lambda _failure: None)
         services = LoopServices(self.store, flusher, timers, self.clock, LoadQueue(soon.append, self.clock))
-        runtime = CoordinatorRuntime(TOPIC, CLUSTER_METADATA_SERDE, self._build, services, max_batch_bytes=1 << 20)
+        runtime = CoordinatorRuntime(CATALOG.topic, CATALOG.serde, self._build, services, max_batch_bytes=1 << 20)
         runtime.load(PARTITION, 1)
         self._soon = soon
         self._run()
@@ -89,7 +89,7 @@ class Loops:
         """A loop that has not connected yet."""
         timers = ShardTimers(TimerQueue(), self.clock, lambda _operation: None)
         shard = self._build(partition=PARTITION, registry=SnapshotRegistry(), timer=timers)
-        made = FollowedCatalog(loop, shard, CLUSTER_METADATA_SERDE, self._call_later, self.diverged.append)
+        made = FollowedCatalog(loop, shard, CATALOG.serde, self._call_later, self.diverged.append)
         self.followers[loop] = made
         return made
 

@@ -14,6 +14,7 @@ from coordinator_server.config import (
     parse_overrides,
     with_loops,
 )
+from coordinator_server.kinds import partition_counts
 
 
 def test_properties_have_kafkas_names() -> None:
@@ -64,3 +65,21 @@ def test_auto_is_a_loop_per_core_as_long_as_there_are_shards() -> None:
     assert loop_count(load({"loops": "auto", "offsets.topic.num.partitions": "3"}), cores=6) == 3
     assert loop_count(load({"loops": "auto", "offsets.topic.num.partitions": "100"}), cores=1000) == MAX_LOOPS
     assert with_loops(load({"loops": "2"}), cores=6).loops == 2
+
+
+def test_every_kind_has_a_partition_count() -> None:
+    """From the property that its row names, or the row's own number."""
+    config = load({"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "4"})
+
+    assert partition_counts(config) == {
+        "__cluster_metadata": 1,
+        "__consumer_offsets": 3,
+        "__transaction_state": 4,
+        "__share_group_state": 50,
+    }
+
+
+def test_a_loop_too_many_is_named_with_the_property_that_bounds_it() -> None:
+    """Kinds that may never be used do not count."""
+    with pytest.raises(ConfigError, match=r"loops=2: offsets.topic.num.partitions=1 has no shard for each of them"):
+        load({"loops": "2", "offsets.topic.num.partitions": "1"})

@@ -18,8 +18,9 @@ from typing import Any, Final, Protocol, TypeVar
 import structlog
 
 from coordinator_server.catalog.alter_configs import Own, Resource
-from coordinator_server.catalog.shard import TOPIC, CatalogShard
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic, Topic
+from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, ShardId
 from coordinator_server.machine.shard import Reply, RequestContext
@@ -35,7 +36,7 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 
 PARTITION: Final = 0
-SHARD: Final = ShardId(TOPIC, PARTITION)
+SHARD: Final = ShardId(CATALOG.topic, PARTITION)
 # How long a change waits for a loop that is there and does not answer: it is stopped, or starved.
 PATIENCE_S: Final = 2.0
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from coordinator_server.catalog.shard import TOPIC as CATALOG_TOPIC
 from coordinator_server.log.store import ShardId
 
-GROUP_TOPIC: Final = "__consumer_offsets"
-# What belongs to the whole cluster has its log there, and clients see it as the controller.
+# The loop of partition 0, the only one of what belongs to the whole cluster: clients see it as the controller.
 CONTROLLER: Final = 0
 
 
@@ -20,8 +18,8 @@ class Endpoint(NamedTuple):
 
 
 def loop_of(shard: ShardId, loops: int) -> int:
-    """The loop that owns a shard. Loops of one server differ by one shard at most; the catalog is loop 0's."""
-    return CONTROLLER if shard.topic == CATALOG_TOPIC else shard.partition % loops
+    """The loop that owns a shard. Of one topic's shards, no loop has two more than another."""
+    return shard.partition % loops
 
 
 class Nodes(NamedTuple):

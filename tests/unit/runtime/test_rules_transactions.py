@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.config import Config
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.store import ShardId
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.pipeline.replay import NoTime
 from coordinator_server.runtime.loader import replay_batch
 from protocol.control_records import end_transaction_marker
 from protocol.error_codes import ErrorCode
@@ -223,3 +227,24 @@ def test_a_state_machine_that_keeps_no_transactions_refuses_records_of_one() -> 
     with pytest.raises(TypeError, match="offset 7"):
         catalog.replay_in_transaction(A, 7, toy_record("a", 1))
     catalog.replay_end_transaction_marker(A, COMMIT)
+
+
+def test_the_last_stable_offset_is_that_of_the_durable_state(toy: ToyRuntime) -> None:
+    toy.put("before")
+    toy.flush()
+    toy.put("inside", producer=A)
+    assert toy.runtime.last_stable_offset(0) == 1
+
+    toy.flush()
+    assert toy.runtime.last_stable_offset(0) == 0
+
+
+def test_a_shard_that_is_not_here_has_no_last_stable_offset(toy: ToyRuntime) -> None:
+    with pytest.raises(CoordinatorError, match="NOT_COORDINATOR"):
+        toy.runtime.last_stable_offset(7)
+
+
+def test_a_state_machine_without_transactions_is_stable_to_its_end() -> None:
+    shard = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=NoTime(), new_topic_id=lambda: b"")
+
+    assert shard.last_stable_offset(17) == 17
