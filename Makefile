@@ -51,8 +51,8 @@ interop: with-dev ## one set of scenarios with every client: Java, franz-go, sar
 storm: with-dev ## 200 members join, leave, die and restart at random for five minutes; ARGS='--seconds 60 --seed 7' for another storm
 	@$(BIN)/python -m tests.storm $(ARGS)
 
-differential: with-dev ## a thousand random sequences of requests (SEQUENCES=N) before this server and a real broker (Java and Maven needed)
-	@$(BIN)/python -m pytest tests/differential --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
+differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) before this server and a real broker (Java and Maven); ARGS=--record keeps its answers
+	@$(BIN)/python -m pytest tests/differential --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
 simulate: with-dev ## the whole server in one thread, from SEEDS (10000) integers, on all cores; ARGS='4711 --history' for one of them
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)

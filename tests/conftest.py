@@ -23,10 +23,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--differential-sequences",
         type=int,
-        default=50,
+        default=None,
         metavar="N",
-        help="random sequences that Kafka is asked, too (default 50)",
+        help="random sequences of tests/differential (default: the fifty that have a transcript of what Kafka says)",
     )
+    group.addoption("--live", action="store_true", help="ask a Kafka broker in tests/differential, not the transcripts")
+    group.addoption("--record", action="store_true", help="the same, and write tests/data/differential anew; read the diff")
     group.addoption(
         "--clients",
         default="",

@@ -10,8 +10,10 @@ from typing import Any, Final, NamedTuple
 
 from tests.differential.asking import ASKED_BY_NOBODY
 from tests.differential.known import KNOWN, OUTLIVING, Step, Unlike
-from tests.differential.records import Tail, told, without_outliving
+from tests.differential.recorded import RecordedSide
+from tests.differential.records import without_outliving
 from tests.differential.side import Server, Side
+from tests.differential.transcripts import Told, Transcript
 from tests.differential.wire import Sent
 from tests.scenarios.player import Words, words_of
 
@@ -44,13 +46,17 @@ class Ended(Exception):
 
 
 class Lockstep:
-    """One script on two servers. ``prefix`` is in front of its group ids, so that many scripts share a server."""
+    """One script on two servers, or on ours and a transcript of the other.
 
-    def __init__(self, ours: Server, kafka: Server, prefix: str) -> None:
+    ``prefix`` is in front of its group ids, so that many scripts share a server.
+    """
+
+    def __init__(self, ours: Server, kafka: Server | Transcript, prefix: str) -> None:
         self.ours = Side(ours, prefix)
-        self.kafka = Side(kafka, prefix)
-        self._prefix = prefix
-        self._tails = Tail(ours), Tail(kafka)
+        self.kafka = RecordedSide(kafka, self.ours) if isinstance(kafka, Transcript) else Side(kafka, prefix)
+        self._told: list[Told] = []
+        self._noted: set[int] = set()
+        self._log: dict[str, list[Any]] = {}
         self._seen: Counter[int] = Counter()
         self._played: list[str] = []
         self._compared: set[int] = set()
@@ -59,29 +65,50 @@ class Lockstep:
         self._groups: list[str] = []
 
     def close(self) -> None:
-        for each in (*self._sides, *self._tails):
-            each.close()
+        for side in self._sides:
+            side.close()
 
-    def move_to(self, ours: Server, kafka: Server) -> None:
-        """Both were started again."""
+    def forget_nameless(self) -> None:
+        """Begin without what other scripts have left in the group without a name."""
+        for side in self._sides:
+            side.forget_nameless()
+
+    def move_to(self, ours: Server, kafka: Server | None) -> None:
+        """Both were started again; there is no other where a transcript stands for it."""
         self.ours.move_to(ours)
-        self.kafka.move_to(kafka)
+        if kafka is not None:
+            self.kafka.move_to(kafka)
+
+    def transcript(self, checksum: str) -> Transcript:
+        """What the other server has said so far."""
+        return Transcript(checksum, self._told, self._log)
 
     def play(self, lines: Iterable[str]) -> Outcome:
         """Raises Difference for one that is not listed."""
+        ended = ""
         try:
             for line in lines:
                 self._played.append(line)
                 self._play(line)
         except Ended as why:
-            return Outcome(len(self._played), self._seen, str(why))
-        return Outcome(len(self._played), self._seen)
+            ended = str(why)
+        return Outcome(len(self._played), self._seen, ended)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a transcript stands for the other server."""
+        return isinstance(self.kafka, RecordedSide)
+
+    def assert_all_told(self) -> None:
+        """Nothing is left of a transcript: neither server has come further than the other. For scripts that are over."""
+        assert isinstance(self.kafka, Side) or self.kafka.has_ended, "the transcript goes on"
 
     def compare_logs(self) -> None:
         """The log says the same of each group, too. For scripts that were played to their end."""
-        ours, kafka = (tail.records(self._prefix) for tail in self._tails)
+        ours, kafka = self.ours.named_log(), self.kafka.named_log()
+        self._log = {group: [*records] for group, records in kafka.items()}
         for group in sorted({*ours, *kafka}):
-            here, there = told(self.ours.names, ours.get(group, [])), told(self.kafka.names, kafka.get(group, []))
+            here, there = ours.get(group, []), kafka.get(group, [])
             if here != there and without_outliving(here) != here:
                 self._seen[OUTLIVING] += 1
                 here = without_outliving(here)
@@ -126,26 +153,32 @@ class Lockstep:
                 side.await_client(plain[0])
 
     def _compare(self, line: str, groups: list[str]) -> None:
-        ours, kafka = self.ours.settle(groups), self.kafka.settle(groups)
+        for side in self._sides:
+            side.settle(line, groups)
         self._await_the_same_answers(line)
         for side in self._sides:
             side.remember()
-        told = [{sent.ordinal: sent for sent in side.sent if sent.answer is not None} for side in (self.ours, self.kafka)]
-        new = (told[0].keys() & told[1].keys()) - self._compared
+        both = [{sent.ordinal for sent in side.sent if sent.answer is not None} for side in self._sides]
+        new = (both[0] & both[1]) - self._compared
         self._compared |= new
-        answers = [side.names.of_step(sent[each] for each in new) for side, sent in zip(self._sides, told, strict=True)]
-        states = [
-            side.names.named("DescribeGroupsResponse", {"groups": [*groups.values()]})
-            for side, groups in zip(self._sides, (ours, kafka), strict=True)
-        ]
+        answers = [side.named_answers(new) for side in self._sides]
+        states = [side.named_states() for side in self._sides]
+        self._note(Told(line, self.ours.request_digest, answers[1], states[1]))
         unlike = [*_unlike("", answers[0], answers[1]), *_unlike("state", states[0], states[1])]
         if unlike:
             self._explain(line, unlike, answers)
         for ordinal in new:
-            self._note_leader(told[0][ordinal], answers[0][ordinal])
+            self._note_leader(self.ours.sent[ordinal], answers[0][ordinal])
+
+    def _note(self, step: Told) -> None:
+        """For the transcript, with the errors of what only the other has answered."""
+        answered = {sent.ordinal: sent.answer for sent in self.kafka.sent if sent.answer is not None}
+        alone = {ordinal: {"errorCode": answered[ordinal].get("errorCode")} for ordinal in answered.keys() - self._noted}
+        self._noted |= answered.keys()
+        self._told.append(step._replace(answers=alone | step.answers))
 
     @property
-    def _sides(self) -> tuple[Side, Side]:
+    def _sides(self) -> tuple[Side, Side | RecordedSide]:
         return self.ours, self.kafka
 
     def _await_the_same_answers(self, line: str) -> None:
@@ -164,7 +197,7 @@ class Lockstep:
                 late.await_answer(ours if ours.answer is None else kafka, GRACE_S)
             except TimeoutError:
                 answered = kafka if ours.answer is None else ours
-                raise self._difference(f"{late.server.name} leaves {ours} parked; the other answers {answered.answer}") from None
+                raise self._difference(f"{late.name} leaves {ours} parked; the other answers {answered.answer}") from None
 
     def _explain(self, line: str, unlike: list[Unlike], answers: list[dict[int, Any]]) -> None:
         """Raise Ended when the difference is listed, or is a choice that Kafka leaves to a hash map; else Difference."""

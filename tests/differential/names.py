@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
+from zlib import crc32
 
 from tests.differential.wire import Sent
 
@@ -86,6 +87,10 @@ class Names:
             return "a message" if field == "errorMessage" and value else self._named(value)
         return "its port" if field == "port" and value == self.port else value
 
+    def digest(self, kind: str, request: Any) -> str:
+        """A checksum of a request that is the same on both sides; naming it names nothing new."""
+        return f"{crc32(f'{kind} {self._order(kind, request)}'.encode()):08x}"
+
     def _topic(self, kind: str, topic_id: bytes) -> str:
         is_new = kind == "CreateTopicsResponse" and any(topic_id)
         return self._topics.get(topic_id, "a new id" if is_new else topic_id.hex())
@@ -114,4 +119,6 @@ class Names:
             return sorted(blank, key=repr) if (kind, field) in UNORDERED else blank
         if isinstance(value, bytes):
             return self._topic(kind, value)
-        return UUID.sub(lambda match: self._members.get(match[0], ""), value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return UUID.sub(lambda match: self._members.get(match[0], ""), value).replace(self._prefix, "")
+        return value

@@ -15,7 +15,6 @@ from protocol.messages.group_records import GroupMetadataValue, OffsetCommitKey,
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from protocol.record_batch import iter_batches, iter_records
 from tests.differential.names import Names
-from tests.differential.side import Server
 from tests.differential.wire import Connection
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
@@ -27,8 +26,8 @@ _FETCH_BYTES: Final = 1 << 20
 class Tail:
     """The end of a server's log from now on."""
 
-    def __init__(self, server: Server) -> None:
-        self._connection = Connection(server.address, "tail")
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._connection = Connection(address, "tail")
         self._start = self._ends()
 
     def close(self) -> None:

@@ -14,32 +14,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.differential.lockstep import LEADER_CHOSEN, Lockstep, Outcome
-from tests.differential.side import Server
-from tests.scenarios.transcript import scenarios
+from tests.differential.sequences import sequence
+from tests.scenarios.transcript import Scenario, scenarios
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
+SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 RESTART: Final = "restart"
-# Who leads after a leader is gone is a draw among members in Kafka; with as many tries it draws once as we choose.
-TRIES: Final = 20
-
-
-class Servers(NamedTuple):
-    """What a script is played on."""
-
-    ours: Server
-    kafka: Server
+SEQUENCES: Final = "sequences"
+# The sequences that have a transcript.
+RECORDED_SEEDS: Final = range(1, 51)
+_RECORDED_SEQUENCES: Final = {f"sequence {seed}" for seed in RECORDED_SEEDS}
+# What only a test on a shard can do, and what takes time.
+_NOT_A_CLIENT: Final = {"wait", "jump", "hold", "flush", "release", "fail", "restart", "unload", "why", "expiring"}
+# The listed differences that a scenario shows.
+_DIFFERS: Final[dict[str, frozenset[int]]] = {
+    "deletion: so does one whose members are about to be known to the log": frozenset({25}),
+    "join: a protocol that a member names twice counts once, with the metadata of the first": frozenset({14}),
+    "join: a second join of the same member is the one that is answered when the phase is over": frozenset({1}),
+    "leave: one that waits for its assignment and leaves is told that it is unknown": frozenset({2}),
+}
 
 
 class Script(NamedTuple):
-    """A named script; ``differs`` are the numbers of the listed differences that it shows."""
+    """A named script; ``differs`` are the numbers of the listed differences that it shows. ``book`` is where its transcript is."""
 
     title: str
     lines: list[str]
+    book: str
     differs: frozenset[int] = frozenset()
+
+    @property
+    def is_recorded(self) -> bool:
+        """Random sequences are without end: some of them have a transcript."""
+        return self.book != SEQUENCES or self.title in _RECORDED_SEQUENCES
 
     @property
     def prefix(self) -> str:
@@ -50,29 +61,31 @@ class Script(NamedTuple):
 def scripts_of(name: str) -> Iterator[Script]:
     """The scripts of one file."""
     for scenario in scenarios(SCRIPTS / f"{name}.txt"):
-        lines = [line[2:] for line in scenario.lines if line.startswith("> ")]
         numbers = [int(number) for line in scenario.lines if line.startswith("differs ") for number in line.split()[1:]]
-        yield Script(f"{name}: {scenario.title}", lines, frozenset(numbers))
+        yield Script(f"{name}: {scenario.title}", _inputs(scenario), f"scripts/{name}", frozenset(numbers))
 
 
-def play(script: Script, servers: Servers, *, is_timed: bool = False) -> None:
-    """The servers agree, but for what the script says; so do their logs, which cannot be read at one moment where time goes on to change them."""
-    for attempt in range(TRIES):
-        lockstep = Lockstep(*servers, f"{script.prefix}{attempt}-")
-        try:
-            outcome = lockstep.play(script.lines)
-            if not outcome.ended and not is_timed:
-                lockstep.compare_logs()
-        finally:
-            lockstep.close()
-        if outcome.ended != LEADER_CHOSEN:
-            break
-    judge(script, outcome)
+def acted_out() -> Iterator[Script]:
+    """The transcripts of tests/scenarios that a client could act out."""
+    for path in sorted(SCENARIOS.glob("*.txt")):
+        for scenario in scenarios(path):
+            lines = _inputs(scenario)
+            is_plain = not any(line.startswith("config ") for line in scenario.lines)
+            if is_plain and lines and not _NOT_A_CLIENT & {line.split()[0] for line in lines}:
+                title = f"{path.stem}: {scenario.title}"
+                yield Script(title, lines, f"scenarios/{path.stem}", _DIFFERS.get(title, frozenset()))
 
 
-def judge(script: Script, outcome: Outcome) -> None:
-    """What was seen is what the script says is to be seen."""
-    assert outcome.ended != LEADER_CHOSEN, "Kafka never chose the leader that is chosen here"
-    missing = script.differs - outcome.seen.keys()
-    assert not missing, f"listed differences {sorted(missing)} are not seen any more: take them off docs/differences.md"
-    assert outcome.seen.keys() == script.differs, f"differences {sorted(outcome.seen)} are seen, which the script does not name"
+def sequence_of(seed: int) -> Script:
+    """The random sequence of a seed."""
+    return Script(f"sequence {seed}", sequence(seed), SEQUENCES)
+
+
+def recorded() -> Iterator[Script]:
+    """All that have a transcript, in its order."""
+    named = chain.from_iterable(scripts_of(path.stem) for path in sorted(SCRIPTS.glob("*.txt")))
+    return chain(named, acted_out(), map(sequence_of, RECORDED_SEEDS))
+
+
+def _inputs(scenario: Scenario) -> list[str]:
+    return [line[2:] for line in scenario.lines if line.startswith("> ")]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Final, Self
 
 from protocol.error_codes import ErrorCode
@@ -12,7 +14,6 @@ from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.differential.records import OFFSETS_PARTITIONS
-from tests.differential.scripts import Servers
 from tests.differential.side import Server
 from tests.differential.wire import Connection
 from tests.support.eventually import eventually
@@ -38,6 +39,24 @@ OTHER_LIMITS: Final[Mapping[str, object]] = {
 }
 START_WITHIN_S: Final = 240
 TOPICS: Final = {"t": 3, "u": 2}
+# All that an answer depends on, but for the script.
+CONDITIONS: Final = (SINGLE_THREADED, LIMITS, OTHER_LIMITS, TOPICS)
+
+
+class Life:
+    """Both servers from one start to the next. The broker starts when it is first asked for: transcripts stand for it."""
+
+    def __init__(self, ours: Server, start_kafka: Callable[[], Server]) -> None:
+        self.ours = ours
+        self._start_kafka = start_kafka
+        self._kafka: Server | None = None
+        self._lock = Lock()
+
+    def kafka(self) -> Server:
+        with self._lock:
+            if self._kafka is None:
+                self._kafka = self._start_kafka()
+            return self._kafka
 
 
 class Pair:
@@ -56,17 +75,20 @@ class Pair:
         self._broker.__exit__(*ended)
         self._ours.__exit__(*ended)
 
-    def start(self, limits: Mapping[str, object]) -> Servers:
-        """Start both, or start them again, with these properties."""
+    def start(self, limits: Mapping[str, object]) -> Life:
+        """Start ours, or start it again, with these properties, and the broker when it is wanted."""
         if self._has_begun:
-            self._broker.stop()
+            self._broker.__exit__()
             self._ours.stop()
         self._has_begun = True
-        self._broker.start({**SINGLE_THREADED, **limits}, START_WITHIN_S)
         self._ours.overrides = {**limits, "log.flush": "os"}
         self._ours.start()
         has_delay = limits["group.initial.rebalance.delay.ms"] != 0
-        return Servers(prepared("ours", self._ours.address, has_delay), prepared("Kafka", self._broker.address, has_delay))
+        return Life(prepared("ours", self._ours.address, has_delay), partial(self._start_kafka, limits, has_delay))
+
+    def _start_kafka(self, limits: Mapping[str, object], has_delay: bool) -> Server:
+        self._broker.start({**SINGLE_THREADED, **limits}, START_WITHIN_S)
+        return prepared("Kafka", self._broker.address, has_delay)
 
 
 def prepared(name: str, address: tuple[str, int], has_delay: bool = False) -> Server:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.heartbeat import HeartbeatRequest
@@ -27,7 +28,8 @@ from protocol.messages.offset_fetch import (
 )
 from tests.differential.asking import ALTER, ASKED_BY_NOBODY, CHANGES_TOPICS, NEWEST, REMOVE, Asking
 from tests.differential.names import Names
-from tests.differential.wire import PATIENCE_S, Connection, Sent
+from tests.differential.records import Tail, told
+from tests.differential.wire import PATIENCE_S, Connection, Sent, value_of
 from tests.scenarios.player import JOIN, SYNC, Api, Client, Words
 from tests.support.oracle import Value
 
@@ -54,10 +56,18 @@ class Side(Asking):
         self.server = server
         self.names = Names(prefix, server.topic_ids, server.address[1])
         self.sent: list[Sent] = []
+        # Of the last request, in the words that both sides have for it.
+        self.request_digest = ""
         self.states: dict[str, str] = {}
+        self._described: dict[str, Value] = {}
         self._connections: dict[str, list[Connection]] = {}
         self._remembering: dict[int, Callable[[Any], str]] = {}
         self._control = Connection(server.address, "control")
+        self._tail = Tail(server.address)
+
+    @property
+    def name(self) -> str:
+        return self.server.name
 
     def move_to(self, server: Server) -> None:
         """The server was started again: what waits there for an answer gets none."""
@@ -69,11 +79,16 @@ class Side(Asking):
         self._connections.clear()
         self._control = Connection(server.address, "control")
 
+    def forget_nameless(self) -> None:
+        """The group without a name is the one that scripts share."""
+        self._control.ask(DeleteGroupsRequest([""]), 2)
+
     def close(self) -> None:
         for connections in self._connections.values():
             for connection in connections:
                 connection.close()
         self._control.close()
+        self._tail.close()
 
     # --- what a line sends
 
@@ -84,7 +99,7 @@ class Side(Asking):
         else:
             self.request(first, plain, words)
         sent = self.sent[-1]
-        if sent.api not in {JOIN.name, SYNC.name}:
+        if sent.api not in {JOIN.name, SYNC.name} or not sent.group_id:
             self.await_answer(sent)
         self.await_topics(plain, words)
         self.await_configs(plain, words)
@@ -137,6 +152,7 @@ class Side(Asking):
         if isinstance(message, OffsetFetchRequest) and message.groups[0].topics is None:
             sent.extent = " of all"
         self.sent.append(sent)
+        self.request_digest = self.names.digest(type(message).__name__, value_of(message, version))
         if api is JOIN:
             self._remembering[sent.ordinal] = tell
         self._connection(client.name).send(message, version, sent)
@@ -159,8 +175,8 @@ class Side(Asking):
     def parked(self) -> list[Sent]:
         return [sent for sent in self.sent if sent.answer is None and not sent.is_lost]
 
-    def settle(self, groups: Iterable[str]) -> dict[str, Value]:
-        """Wait until the step is over; what DescribeGroups says of these groups then, and all that arrived is collected."""
+    def settle(self, line: str, groups: Iterable[str]) -> None:
+        """Wait until the step is over; collect all that arrived, and what DescribeGroups says of these groups then."""
         touched = [self._group(name) for name in groups]
         before = dict(self.states)
         waiting = sorted({sent.group_id for sent in self.parked if sent.group_id} | set(touched))
@@ -174,7 +190,19 @@ class Side(Asking):
             described = self._describe(touched)
             self._pass_by(waiting, 2)
         self.collect()
-        return described
+        self._described = described
+
+    def named_answers(self, ordinals: Iterable[int]) -> dict[int, Any]:
+        """The answers to these requests, with names for what the server makes up."""
+        return self.names.of_step(self.sent[ordinal] for ordinal in ordinals)
+
+    def named_states(self) -> Any:
+        """Of the groups of the last step."""
+        return self.names.named("DescribeGroupsResponse", {"groups": [*self._described.values()]})
+
+    def named_log(self) -> dict[str, list[Any]]:
+        """The records of each group of the script, so far."""
+        return {group: told(self.names, records) for group, records in self._tail.records(self._prefix).items()}
 
     def _ends_by_itself(self, group: Value, before: dict[str, str]) -> bool:
         """The first rebalance of a group has a timer of no time at all, and so has one that waits for pending members alone."""

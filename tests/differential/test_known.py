@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 from pathlib import Path
 
 from tests.differential.known import KNOWN
-from tests.differential.scripts import SCRIPTS, scripts_of
-from tests.differential.test_transcripts import playable
+from tests.differential.scripts import recorded
 
 TABLE = Path(__file__).parents[2] / "docs" / "differences.md"
 ROW = re.compile(r"^\| (\d+) \| (.*?) \|.*\| (.*?) \|$", re.MULTILINE)
@@ -35,7 +33,6 @@ def test_what_is_looked_for_is_listed() -> None:
 
 def test_every_difference_has_a_script() -> None:
     """Which fails when the difference does not show any more."""
-    named = chain.from_iterable(scripts_of(path.stem) for path in SCRIPTS.glob("*.txt"))
-    shown = frozenset().union(*(script.differs for script in chain(named, playable())))
+    shown = frozenset().union(*(script.differs for script in recorded()))
 
     assert shown == KNOWN.keys()

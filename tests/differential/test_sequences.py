@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from tests.differential.lockstep import LEADER_CHOSEN, Difference, Lockstep
-from tests.differential.scripts import Servers
-from tests.differential.sequences import sequence
-
-FIRST_SEED = 1
+from tests.differential.lockstep import LEADER_CHOSEN, Difference
+from tests.differential.playing import Stage, play_sequence
+from tests.differential.scripts import RECORDED_SEEDS, Script, sequence_of
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    only, count = metafunc.config.getoption("--seed"), metafunc.config.getoption("--differential-sequences")
-    seeds = [only] if only is not None else range(FIRST_SEED, FIRST_SEED + count)
-    metafunc.parametrize("seed", seeds)
+    if "script" in metafunc.fixturenames:
+        only, count = metafunc.config.getoption("--seed"), metafunc.config.getoption("--differential-sequences")
+        first = RECORDED_SEEDS.start
+        seeds = [only] if only is not None else RECORDED_SEEDS if count is None else range(first, first + count)
+        metafunc.parametrize("script", [pytest.param(sequence_of(seed), id=str(seed)) for seed in seeds])
 
 
-def test_sequence(seed: int, servers: Servers) -> None:
+def test_sequence(script: Script, stage: Stage) -> None:
     """Both say the same to the end, or until Kafka draws another leader; only requests that it never answers are passed over."""
-    lockstep = Lockstep(*servers, f"sequence{seed}-")
     try:
-        outcome = lockstep.play(sequence(seed))
-        if not outcome.ended:
-            lockstep.compare_logs()
+        outcome = play_sequence(script, stage)
     except Difference as found:
-        command = f"make test ARGS='tests/differential/test_sequences.py --seed {seed}'"
-        raise AssertionError(f"{found}\n{command}") from None
-    finally:
-        lockstep.close()
+        seed = script.title.split()[-1]
+        raise AssertionError(f"{found}\nmake test ARGS='tests/differential/test_sequences.py --seed {seed} --live'") from None
 
     assert outcome.ended in {"", LEADER_CHOSEN}

@@ -62,7 +62,7 @@ class Connection:
         self._correlation_id += 1
         header = request_header(kind.kafka.key, version, self._correlation_id, self._client_id, wanted.flexible)
         self._awaited, self.sent = (response_type(kind), version), sent
-        self._socket.sendall(framed(header + wanted.encode(_as_value(request, wanted.fields))))
+        self._socket.sendall(framed(header + wanted.encode(value_of(request, version))))
 
     def poll(self, within_s: float = 0.0) -> tuple[Value, Message] | None:
         """The answer, if it comes in time."""
@@ -98,6 +98,11 @@ class Connection:
         size = _SIZE.unpack_from(self._buffer)[0]
         frame, self._buffer = self._buffer[4 : 4 + size], self._buffer[4 + size :]
         return frame
+
+
+def value_of(request: Message, version: int) -> Value:
+    """What is sent for the request, by the schema's names."""
+    return _as_value(request, schema(type(request).__name__, version).fields)
 
 
 def _as_value(item: Any, fields: tuple[Field, ...]) -> Value:
