@@ -24,6 +24,7 @@ from coordinator_server.log.directory import release, take
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.frames import entry_header
 from coordinator_server.log.journal import FIRST_BYTES, Found, Journal, JournalFile
+from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.log.meta import Meta, read_meta
 from coordinator_server.log.reader import TimedOffset, latest_time, offset_for_time, open_checkpoint, read_from
 from coordinator_server.log.recovery import Recovered, Share, journal_dir, recover
@@ -179,6 +180,12 @@ class LocalLogStore:
         if log is None or from_offset >= log.end:
             return iter(())
         return read_from(self._storage, log, from_offset)
+
+    def compacted_to(self, shard: ShardId, /) -> int:
+        """Of the records before this offset ``read`` may give only what compaction has kept."""
+        log = self._logs.get(shard)
+        layer = None if log is None else newest_valid_layer(Path(log.directory))
+        return 0 if layer is None else layer.to_offset
 
     def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
         """State from which the records before its ``to_offset`` need not be replayed, if there is any. DamagedLog when it is damaged."""

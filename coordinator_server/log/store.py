@@ -47,6 +47,9 @@ class LogStore(Protocol):
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
         """Durable record batches in offset order, newest layer first, one ``bytes`` each, from the one that holds ``from_offset``."""
 
+    def compacted_to(self, shard: ShardId, /) -> int:
+        """Of the records before this offset ``read`` may give only what compaction has kept."""
+
     def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
         """State from which the records before its ``to_offset`` need not be replayed, if there is any. DamagedLog when it is damaged."""
 

@@ -283,8 +283,11 @@ class Daemon:
             self._tail = TailServer(self._data_dir, own, has_provenance=self._config.log_provenance)
             return own
         timers = ShardTimers(self._timers, self._clock, _run)
-        shard = self._build_catalog(partition=catalog.PARTITION, registry=SnapshotRegistry(), timer=timers)
-        followed = FollowedCatalog(place.loop, shard, CATALOG.serde, call_later, self._diverged)
+
+        def new_shard() -> CatalogShard:
+            return self._build_catalog(partition=catalog.PARTITION, registry=SnapshotRegistry(), timer=timers)
+
+        followed = FollowedCatalog(place.loop, new_shard, CATALOG.serde, call_later, self._diverged)
         self._tail = TailClient(self._data_dir, followed)
         return followed
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
+from coordinator_server.catalog.fold import CatalogFold
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
+from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -17,13 +20,14 @@ from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
-from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
+from coordinator_server.server.cluster.catalog import PARTITION, SHARD, OwnCatalog
 from coordinator_server.server.cluster.followed import FollowedCatalog
 from coordinator_server.server.cluster.messages import Records
-from coordinator_server.server.cluster.operations import CREATE_TOPICS
+from coordinator_server.server.cluster.operations import CREATE_TOPICS, DELETE_TOPICS
 from coordinator_server.server.cluster.tail import Session
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from protocol.record_batch import read_header
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from protocol.record_batch import BatchBuilder, iter_records, read_header
 from tests.support.clock import ManualClock
 from tests.support.runtime import MemoryStore, Outcome
 
@@ -36,11 +40,47 @@ class OffsetStore(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.is_instant = True
+        # Whatever is written is compacted before anybody hears that it is durable.
+        self.is_compacted_at_once = False
+        self._compacted_to = 0
+
+    def finish(self, failure: LogError | None = None) -> None:
+        if self.is_compacted_at_once and self.open is not None:
+            appends, done = self.open
+
+            def compacted(outcome: LogError | None) -> None:
+                self.compact()
+                done(outcome)
+
+            self.open = appends, compacted
+        super().finish(failure)
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
         if self.damage is not None:
             raise self.damage
         return (batch for batch in self.logs.get(shard, []) if read_header(batch).next_offset > from_offset)
+
+    def compacted_to(self, shard: ShardId, /) -> int:
+        return self._compacted_to
+
+    def compact(self) -> None:
+        """Fold the catalog's log, up to its end."""
+        fold = CatalogFold()
+        for batch in self.logs.get(SHARD, []):
+            for record in iter_records(batch, 0, read_header(batch)):
+                decoded = CATALOG.serde.decode(record.key, record.value)
+                assert decoded is not None
+                fold.add(record.offset, decoded)
+        folded = sorted(fold.records(), key=itemgetter(0))
+        self.logs[SHARD] = [encode_record(offset, CATALOG.serde.encode_value(record)) for offset, record in folded]
+        self._compacted_to = self.end_offset(SHARD)
+
+
+def encode_record(offset: int, value: bytes | None) -> bytes:
+    """A batch of one record without a key."""
+    builder = BatchBuilder(offset, 0)
+    builder.append(None, value)
+    return builder.finish()
 
 
 class Wire:
@@ -88,8 +128,11 @@ class Loops:
     def follower(self, loop: int) -> FollowedCatalog:
         """A loop that has not connected yet."""
         timers = ShardTimers(TimerQueue(), self.clock, lambda _operation: None)
-        shard = self._build(partition=PARTITION, registry=SnapshotRegistry(), timer=timers)
-        made = FollowedCatalog(loop, shard, CATALOG.serde, self._call_later, self.diverged.append)
+
+        def new_shard() -> CatalogShard:
+            return self._build(partition=PARTITION, registry=SnapshotRegistry(), timer=timers)
+
+        made = FollowedCatalog(loop, new_shard, CATALOG.serde, self._call_later, self.diverged.append)
         self.followers[loop] = made
         return made
 
@@ -129,6 +172,14 @@ class Loops:
         catalog = self.owner if at == 0 else self.followers[at]
         request = CreateTopicsRequest(topics=[CreatableTopic(name, 1, -1) for name in names])
         catalog.write(CREATE_TOPICS, CONTEXT, request, outcome)
+        self._run()
+        return outcome
+
+    def delete(self, name: str) -> Outcome:
+        """DeleteTopics at loop 0."""
+        outcome = Outcome()
+        request = DeleteTopicsRequest(topics=[DeleteTopicState(name)])
+        self.owner.write(DELETE_TOPICS, CONTEXT, request, outcome)
         self._run()
         return outcome
 

@@ -162,6 +162,9 @@ class MemoryStore:
         if self.damage is not None:
             raise self.damage
 
+    def compacted_to(self, shard: ShardId, /) -> int:
+        return 0
+
     def checkpoint(self, shard: ShardId, /) -> None:
         """None."""
 

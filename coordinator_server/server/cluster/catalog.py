@@ -5,7 +5,8 @@ A change is answered when it is durable and every loop that serves clients has i
     write ── durable ── publish to the followers ── all have acknowledged that much ──► answer
                                         └── one has not within PATIENCE_S: it is dropped, and knows itself stale until it is back
 
-A follower is a loop that tails this log. One that dies is forgotten with its connection. One that starts, or was dropped, serves after it
+A follower is a loop that tails this log. Compaction takes records of topics that are gone, and those that removed them: a follower that has not got as far as
+the newest layer is sent the whole log, and begins anew. One that dies is forgotten with its connection. One that starts, or was dropped, serves after it
 has caught up. When loop 0 itself is new and others serve already, these are ``expected``: until they are back, or patience ends,
 nothing is answered that they could not know.
 """
@@ -78,6 +79,9 @@ class Follower(Protocol):
     @property
     def loop(self) -> int:
         """Its number."""
+
+    def begin_anew(self) -> None:
+        """What is published from here on is the whole log."""
 
     def publish(self, batch: bytes, next_offset: int, /) -> None:
         """Send a durable batch; ``next_offset`` comes after it."""
@@ -157,8 +161,12 @@ class OwnCatalog:
     def attach(self, follower: Follower, next_offset: int) -> int:
         """A loop tails the log from an offset on; the end as of now, which it has to reach before it serves."""
         self._publish()
-        for batch, end in self._batches(next_offset):
-            follower.publish(batch, end)
+        batches = self._batches(next_offset)
+        if batches is None:
+            follower.begin_anew()
+            batches = self._store.read(SHARD, 0)
+        for batch in batches:
+            follower.publish(batch, read_header(batch).next_offset)
         self._acknowledged[follower] = next_offset
         self._expected.discard(follower.loop)
         return self._published
@@ -178,15 +186,19 @@ class OwnCatalog:
 
     def _publish(self) -> None:
         end = self._store.end_offset(SHARD)
-        if self._acknowledged:
-            for batch, next_offset in self._batches(self._published):
-                for follower in list(self._acknowledged):
-                    follower.publish(batch, next_offset)
+        batches = self._batches(self._published) if self._acknowledged else ()
+        if batches is None:
+            self._drop(list(self._acknowledged))
+        for batch in batches or ():
+            next_offset = read_header(batch).next_offset
+            for follower in list(self._acknowledged):
+                follower.publish(batch, next_offset)
         self._published = end
 
-    def _batches(self, start: int) -> Iterator[tuple[bytes, int]]:
-        for batch in self._store.read(SHARD, start):
-            yield batch, read_header(batch).next_offset
+    def _batches(self, start: int) -> Iterator[bytes] | None:
+        """All batches from an offset on; None when compaction has taken some of them. A layer that is published meanwhile is seen, or not read."""
+        batches = self._store.read(SHARD, start)
+        return batches if self._store.compacted_to(SHARD) <= start else None
 
     def _hold(self, answer: Callable[[], None]) -> None:
         if self._is_known_to_all(self._published):

@@ -3,7 +3,7 @@
     apart ──connected, caught up──► current ──link lost──► apart
 
 Apart, a loop goes on with what it knows, and says of the unknown that it cannot know: nothing that it knows is lost, and loop 0 waits for
-it before it answers for anything new. Plain code without I/O: tail.py moves the messages.
+it before it answers for anything new. Where compaction has taken what a loop missed, it is sent everything, and goes on with what it knows until all of that is there. Plain code without I/O: tail.py moves the messages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,16 @@ from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.cluster.catalog import CallLater, TopicsDeleted
-from coordinator_server.server.cluster.messages import Acknowledge, Answer, Attach, Attached, FromOwner, Records, Submit
+from coordinator_server.server.cluster.messages import (
+    Acknowledge,
+    Answer,
+    Attach,
+    Attached,
+    BeginAnew,
+    FromOwner,
+    Records,
+    Submit,
+)
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
 from protocol.coordinator_records import RecordSerde
 from protocol.error_codes import ErrorCode
@@ -42,19 +51,38 @@ class _Asked(NamedTuple):
     reply: Reply[Any]
 
 
+class _Image:
+    """The catalog after the records before ``next_offset``."""
+
+    __slots__ = ("next_offset", "shard")
+
+    def __init__(self, shard: CatalogShard) -> None:
+        self.shard = shard
+        self.next_offset = 0
+
+
 class FollowedCatalog:
-    """What loop 0 said so far. ``loop`` is our number; ``diverged`` is called when our log is not a part of loop 0's: nothing here is true then."""
+    """What loop 0 said so far. ``loop`` is our number; ``new_shard`` makes an empty catalog.
+
+    ``diverged`` is called when our log is not a part of loop 0's: nothing here is true then.
+    """
 
     def __init__(
-        self, loop: int, shard: CatalogShard, serde: RecordSerde, call_later: CallLater, diverged: Callable[[str], None]
+        self,
+        loop: int,
+        new_shard: Callable[[], CatalogShard],
+        serde: RecordSerde,
+        call_later: CallLater,
+        diverged: Callable[[str], None],
     ) -> None:
         self._loop = loop
-        self._shard = shard
+        self._new_shard = new_shard
         self._serde = serde
         self._call_later = call_later
         self._diverged = diverged
         self._send: Send | None = None
-        self._next_offset = 0
+        # What comes to take its place, from BeginAnew to Attached.
+        self._coming: _Image | None = None
         self._current_from: int | None = None
         self._has_begun = False
         self._asked: dict[int, _Asked] = {}
@@ -63,12 +91,12 @@ class FollowedCatalog:
         # As at loop 0: told of topics that are gone, but for those that were gone when we began.
         self.on_deleted: TopicsDeleted = lambda _topics: None
         self._deleted: list[DeletedTopic] = []
-        shard.on_removed = self._deleted.append
+        self._show(_Image(new_shard()))
 
     @property
     def is_current(self) -> bool:
         """Whether loop 0 counts on us: then it answers for no change that we do not know."""
-        return self._send is not None and self._current_from is not None and self._next_offset >= self._current_from
+        return self._send is not None and self._current_from is not None and self._known.next_offset >= self._current_from
 
     def topic(self, name: str) -> Topic | None:
         """A topic as far as it is known here."""
@@ -110,11 +138,11 @@ class FollowedCatalog:
     def connected(self, send: Send) -> None:
         """Loop 0 is there."""
         self._send = send
-        send(Attach(self._loop, self._next_offset))
+        send(Attach(self._loop, self._known.next_offset))
 
     def disconnected(self) -> None:
         """Loop 0 is gone: what it was asked may be done or not."""
-        self._send = self._current_from = None
+        self._send = self._current_from = self._coming = None
         for asked in list(self._asked):
             self._give_up(asked)
 
@@ -123,31 +151,53 @@ class FollowedCatalog:
         match message:
             case Records():
                 self._learn(message)
+            case BeginAnew():
+                self._coming = _Image(self._new_shard())
             case Attached(end=end):
-                if end < self._next_offset:
-                    self._diverged(f"the catalog's log ends at offset {end}, and had got to {self._next_offset} before")
-                    return
-                self._current_from = end
-                self._has_begun = True
-                self._acknowledge()
+                self._attached(end)
             case Answer():
                 self._settle(message)
 
-    def _learn(self, records: Records) -> None:
-        if records.next_offset <= self._next_offset:
+    def _show(self, image: _Image) -> None:
+        """From now on this is the catalog."""
+        self._known = image
+        self._shard = image.shard
+        image.shard.on_removed = self._deleted.append
+
+    def _attached(self, end: int) -> None:
+        """Everything before ``end`` has been sent, holes of a layer included."""
+        if end < self._known.next_offset:
+            self._diverged(f"the catalog's log ends at offset {end}, and had got to {self._known.next_offset} before")
             return
-        replay_batch(records.batch, self._serde, self._shard)
-        self._next_offset = records.next_offset
+        if self._coming is not None:
+            coming, self._coming = self._coming, None
+            gone = [topic for topic in self.all_topics() if coming.shard.topic_by_id(LATEST, topic.topic_id) is None]
+            self._show(coming)
+            self._deleted += [DeletedTopic(topic.name, topic.topic_id) for topic in gone]
+        self._known.next_offset = self._current_from = end
+        self._tell_deleted()
+        self._has_begun = True
+        self._acknowledge()
+
+    def _learn(self, records: Records) -> None:
+        image = self._coming or self._known
+        if records.next_offset <= image.next_offset:
+            return
+        replay_batch(records.batch, self._serde, image.shard)
+        image.next_offset = records.next_offset
+        self._tell_deleted()
+        if self._current_from is not None:
+            self._acknowledge()
+
+    def _tell_deleted(self) -> None:
         deleted = self._deleted[:]
         self._deleted.clear()
         if deleted and self._has_begun:
             self.on_deleted(deleted)
-        if self._current_from is not None:
-            self._acknowledge()
 
     def _acknowledge(self) -> None:
         if self._send is not None:
-            self._send(Acknowledge(self._next_offset))
+            self._send(Acknowledge(self._known.next_offset))
         if self.is_current:
             self.on_current()
 

@@ -20,6 +20,7 @@ from coordinator_server.server.cluster.messages import (
     Answer,
     Attach,
     Attached,
+    BeginAnew,
     FromFollower,
     FromOwner,
     Records,
@@ -87,6 +88,10 @@ class Session:
         self.link: _Sender
         self._catalog = catalog
         self._has_provenance = has_provenance
+
+    def begin_anew(self) -> None:
+        """What is sent from here on is the whole log."""
+        self.link.send(BeginAnew())
 
     def publish(self, batch: bytes, next_offset: int, /) -> None:
         """Send a durable batch."""

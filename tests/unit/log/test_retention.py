@@ -169,6 +169,19 @@ def test_what_is_worthless_goes_and_reading_goes_on(aged: Shard) -> None:
     assert aged.check() == []
 
 
+def test_whoever_reads_can_tell_up_to_where_records_may_be_missing(aged: Shard) -> None:
+    """As far as the newest layer that is valid stands, whether its segments are still there or not."""
+    assert aged.store.compacted_to(shard(0)) == 0
+    assert aged.store.compacted_to(shard(1)) == 0
+
+    aged.layer(2)
+    aged.layer(4)
+
+    assert aged.store.compacted_to(shard(0)) == 4
+    (aged.path / f"layer-{4:020d}" / "manifest.json").write_bytes(b"{}")
+    assert aged.store.compacted_to(shard(0)) == 2
+
+
 def test_what_the_journal_rests_on_stays(tmp_path: Path) -> None:
     """Its head says how much of which segment is durable: recovery asks for that segment."""
     aged = Shard(tmp_path)

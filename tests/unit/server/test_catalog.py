@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.server.cluster.catalog import PATIENCE_S
 from coordinator_server.server.cluster.followed import ANSWER_S
@@ -238,3 +239,120 @@ def test_a_log_that_cannot_be_read_back_keeps_nobody_waiting(loops: Loops) -> No
     assert not is_current(loops, 1)
     loops.attach(1)
     assert loops.followers[1].topic("orders") is not None
+
+
+def names_at(loops: Loops, loop: int) -> list[str]:
+    return [topic.name for topic in loops.followers[loop].all_topics()]
+
+
+def compacted_apart(loops: Loops) -> list[DeletedTopic]:
+    """A loop was apart while a topic went and the log was compacted; what it is told of topics that are gone."""
+    for name in ("goes", "stays"):
+        loops.create(0, name)
+    [follower] = loops.attach(1)
+    told: list[DeletedTopic] = []
+    follower.on_deleted = told.extend
+    loops.cut(1)
+    loops.delete("goes")
+    loops.create(0, "new")
+    loops.store.compact()
+    return told
+
+
+def test_a_loop_that_compaction_has_overtaken_begins_anew(loops: Loops) -> None:
+    """The record that removed the topic is not in the log any more; what was committed for the topic goes all the same."""
+    told = compacted_apart(loops)
+    gone = loops.followers[1].topic("goes")
+    assert gone is not None
+
+    loops.attach(1)
+
+    assert is_current(loops, 1)
+    assert names_at(loops, 1) == ["new", "stays"]
+    assert told == [DeletedTopic("goes", gone.topic_id)]
+
+
+def test_a_loop_that_begins_anew_goes_on_with_what_it_knew_until_it_has_all(loops: Loops) -> None:
+    """Nobody is told that a topic does not exist which was there before."""
+    told = compacted_apart(loops)
+    loops.connect(1)
+    wire = loops.wires[1]
+    loops.sessions[1].received(wire.to_owner.popleft())
+    while len(wire.to_follower) > 1:
+        loops.followers[1].received(wire.to_follower.popleft())
+        assert names_at(loops, 1) == ["goes", "stays"]
+        assert (is_current(loops, 1), told) == (False, [])
+
+    loops.deliver()
+
+    assert (is_current(loops, 1), names_at(loops, 1)) == (True, ["new", "stays"])
+
+
+def test_a_loop_that_is_cut_off_while_it_begins_anew_begins_once_more(loops: Loops) -> None:
+    """Half of a log is worth nothing."""
+    told = compacted_apart(loops)
+    loops.connect(1)
+    loops.sessions[1].received(loops.wires[1].to_owner.popleft())
+    for _ in range(2):
+        loops.followers[1].received(loops.wires[1].to_follower.popleft())
+    loops.cut(1)
+    assert names_at(loops, 1) == ["goes", "stays"]
+
+    loops.attach(1)
+
+    assert (is_current(loops, 1), names_at(loops, 1), len(told)) == (True, ["new", "stays"], 1)
+
+
+def test_a_new_loop_is_not_told_of_topics_that_were_gone_before_it_began(loops: Loops) -> None:
+    compacted_apart(loops)
+    told: list[DeletedTopic] = []
+    loops.follower(2).on_deleted = told.extend
+
+    loops.attach(2)
+
+    assert (is_current(loops, 2), names_at(loops, 2), told) == (True, ["new", "stays"], [])
+
+
+def test_a_log_that_ends_in_a_hole_does_not_keep_a_loop_waiting(loops: Loops) -> None:
+    """Its last records were those of a topic that is gone."""
+    loops.create(0, "goes")
+    loops.delete("goes")
+    loops.store.compact()
+
+    loops.attach(1)
+
+    assert (is_current(loops, 1), names_at(loops, 1)) == (True, [])
+    outcome = loops.create(1, "orders")
+    loops.deliver()
+    assert outcome.is_answered
+    assert names_at(loops, 1) == ["orders"]
+
+
+def test_a_loop_that_compaction_has_not_overtaken_goes_on_where_it_was(loops: Loops) -> None:
+    loops.create(0, "before")
+    loops.store.compact()
+    loops.attach(1)
+    loops.cut(1)
+    loops.create(0, "after")
+
+    loops.connect(1)
+    loops.sessions[1].received(loops.wires[1].to_owner.popleft())
+
+    assert loops.batches_under_way(1) == 1
+    loops.deliver()
+    assert names_at(loops, 1) == ["after", "before"]
+
+
+def test_loops_that_compaction_overtakes_while_a_change_is_made_are_dropped(loops: Loops) -> None:
+    """Between the disk and the followers: they come back, and begin anew."""
+    loops.create(0, "goes")
+    loops.attach(1)
+    loops.store.is_compacted_at_once = True
+
+    outcome = loops.delete("goes")
+    loops.deliver()
+
+    assert outcome.is_answered
+    assert not is_current(loops, 1)
+    loops.attach(1)
+    assert (is_current(loops, 1), names_at(loops, 1)) == (True, [])

@@ -1,0 +1,49 @@
+"""What compaction keeps of ``__cluster_metadata``: the records of topics that are still there, and the last one of every setting.
+
+All of them stand where they were written, with what they say; so replaying them comes to the same catalog. The records of a topic that is
+gone go, the one that removed it included: who reads on from the middle of such a log does not hear of that, and has to begin anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coordinator_server.catalog.alter_configs import Resource, ResourceType
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+
+_Placed = tuple[int, CoordinatorRecord]
+
+
+class CatalogFold:
+    """Notes the records that count, while a log goes by."""
+
+    def __init__(self) -> None:
+        # By topic id; by partition, -1 for the topic itself.
+        self._topics: dict[bytes, dict[int, _Placed]] = {}
+        self._names: dict[bytes, str] = {}
+        self._settings: dict[Resource, dict[str, _Placed]] = {}
+
+    def add(self, offset: int, record: CoordinatorRecord, /) -> None:
+        """The log has this record."""
+        match record.key:
+            case TopicRecord(name=name, topic_id=topic_id):
+                self._names[topic_id] = name
+                self._topics[topic_id] = {-1: (offset, record)}
+            case PartitionRecord(partition_id=partition, topic_id=topic_id):
+                self._topics[topic_id][partition] = (offset, record)
+            case RemoveTopicRecord(topic_id=topic_id):
+                del self._topics[topic_id]
+                self._settings.pop((ResourceType.TOPIC, self._names.pop(topic_id)), None)
+            case ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value):
+                settings = self._settings.setdefault((kind, resource), {})
+                settings.pop(name, None)
+                if value is not None:
+                    settings[name] = (offset, record)
+
+    def records(self) -> Iterator[_Placed]:
+        """The records that count, each with its offset; in no particular order."""
+        for of_topic in self._topics.values():
+            yield from of_topic.values()
+        for of_resource in self._settings.values():
+            yield from of_resource.values()

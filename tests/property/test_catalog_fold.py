@@ -1,0 +1,91 @@
+"""A folded log of the catalog: the same catalog, wherever the fold was made, and no record of what is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coordinator_server.catalog.alter_configs import ResourceType
+from coordinator_server.catalog.fold import CatalogFold
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.config import Config
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.pipeline.replay import NoTime
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.fields import Message
+from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+
+NAMES = ("orders", "bills", "parcels")
+Placed = tuple[int, CoordinatorRecord]
+
+steps = st.lists(
+    st.tuples(st.sampled_from(("create", "grow", "again", "remove", "set", "unset", "group")), st.sampled_from(NAMES)),
+    max_size=40,
+)
+
+
+def log_of(chosen: Sequence[tuple[str, str]]) -> list[Placed]:
+    """The records of a script, as far as it makes sense: topics that are there grow, change and go."""
+    messages: list[Message] = []
+    live: dict[str, tuple[bytes, int]] = {}
+    for number, (step, name) in enumerate(chosen):
+        topic_id, partitions = live.get(name, (number.to_bytes(16, "big"), 0))
+        match step:
+            case "create" if name not in live:
+                live[name] = (topic_id, 2)
+                messages += [TopicRecord(name, topic_id), PartitionRecord(0, topic_id), PartitionRecord(1, topic_id)]
+            case "grow" if name in live:
+                live[name] = (topic_id, partitions + 1)
+                messages.append(PartitionRecord(partitions, topic_id))
+            case "again" if name in live:
+                messages.append(PartitionRecord(partitions - 1, topic_id, leader=number))
+            case "remove" if name in live:
+                del live[name]
+                messages.append(RemoveTopicRecord(topic_id))
+            case "set" | "unset" if name in live:
+                value = str(number) if step == "set" else None
+                messages.append(ConfigRecord(ResourceType.TOPIC, name, "retention.ms", value))
+            case "group":
+                value = str(number) if number % 3 else None
+                messages.append(ConfigRecord(ResourceType.GROUP, name, "consumer.session.timeout.ms", value))
+    return [(offset, CoordinatorRecord(message, None)) for offset, message in enumerate(messages)]
+
+
+def digest_of(log: Sequence[Placed]) -> str:
+    shard = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=NoTime(), new_topic_id=lambda: b"")
+    for offset, record in log:
+        shard.replay(offset, record)
+    return shard.digest(LATEST)[1]
+
+
+def folded(log: Sequence[Placed]) -> list[Placed]:
+    fold = CatalogFold()
+    for offset, record in log:
+        fold.add(offset, record)
+    return sorted(fold.records(), key=itemgetter(0))
+
+
+@given(steps, st.data())
+def test_a_folded_log_comes_to_the_same_catalog(chosen: list[tuple[str, str]], data: st.DataObject) -> None:
+    """Records stay what they were and where they were. Folded in the middle and read on, the log comes to the same fold."""
+    log = log_of(chosen)
+    kept = folded(log)
+
+    assert digest_of(kept) == digest_of(log)
+    assert [log[offset] for offset, _ in kept] == kept
+    assert folded(kept) == kept
+    cut = data.draw(st.integers(0, len(log)))
+    assert folded([*folded(log[:cut]), *log[cut:]]) == kept
+
+
+def test_what_is_gone_leaves_nothing() -> None:
+    """Neither its records, nor the one that removed it, nor its settings; of what is there only the last of each."""
+    log = log_of(
+        [("create", "orders"), ("set", "orders"), ("create", "bills"), ("set", "bills"), ("remove", "orders"), ("set", "bills")]
+    )
+
+    assert [type(record.key).__name__ for _, record in folded(log)] == ["TopicRecord", *["PartitionRecord"] * 2, "ConfigRecord"]
+    assert folded(log)[-1] == log[-1]
