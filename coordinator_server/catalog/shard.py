@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from coordinator_server.catalog.alter_configs import Own, Resource, ResourceType, plan_alteration, plan_replacement
 from coordinator_server.catalog.create import plan
 from coordinator_server.catalog.delete import plan_deletion
@@ -57,9 +59,7 @@ class CatalogShard(CoordinatorShard):
         self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
     ) -> CoordinatorResult[CreateTopicsResponse]:
         """Make the topics that the server's properties declare."""
-        result = self.create_topics(context, request, reply)
-        result.reasons = [Reason(Why.TOPICS_DECLARED)]
-        return result
+        return replace(self.create_topics(context, request, reply), reasons=[Reason(Why.TOPICS_DECLARED)])
 
     def delete_topics(
         self, context: RequestContext, request: DeleteTopicsRequest, reply: Reply[DeleteTopicsResponse]

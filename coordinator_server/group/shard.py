@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group import commit, delete, describe, restore
@@ -215,6 +217,6 @@ class GroupShard:
 
 def _spoken_for(request: JoinGroupRequest | SyncGroupRequest, result: CoordinatorResult[T]) -> CoordinatorResult[T]:
     """The records are due to the member that the request speaks for."""
-    if result.records:
-        result.member_id, result.group_instance_id = request.member_id, request.group_instance_id
-    return result
+    if not result.records:
+        return result
+    return replace(result, member_id=request.member_id, group_instance_id=request.group_instance_id)

@@ -55,8 +55,8 @@ class Reply(Protocol[T_contra]):
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None: ...
 
 
-class CoordinatorResult(Struct, Generic[T], gc=False):
-    """What a write operation wants done, as data."""
+class CoordinatorResult(Struct, Generic[T], frozen=True, gc=False):
+    """What a write operation wants done, as data. A value: operations share the one that wants nothing."""
 
     response: T | Deferred
     records: Sequence[CoordinatorRecord] | RecordBlock = ()

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import structlog
+from msgspec.structs import replace
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, ShardId
@@ -272,7 +273,7 @@ class CoordinatorRuntime(Generic[S]):
         try:
             result = timer.operation()
             if timer.retry_ms:
-                result.on_append = partial(_retry_unless_written, shard.timers, timer, result.on_append)
+                result = replace(result, on_append=partial(_retry_unless_written, shard.timers, timer, result.on_append))
             self._settle("timer", shard, result, None, self._services.timer_origin)
         except CoordinatorError as refused:
             log.info("timer-refused", shard=str(shard.id), error=refused.error.name, why=refused.message)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec.structs import replace
+
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
@@ -53,7 +55,7 @@ def join_group(groups: Groups, attempt: JoinAttempt) -> Result:
         records = [*tombstones, new_group_record(group)]
         return CoordinatorResult(DEFERRED, records, on_append, reasons=[Reason(Why.GROUP_CREATED)])
     if tombstones:
-        result.records = [*tombstones, *result.records]
+        return replace(result, records=[*tombstones, *result.records])
     return result
 
 

@@ -200,3 +200,14 @@ def test_an_expiry_that_is_being_written_when_the_shard_goes_does_not_come_again
     toy.runtime.unload(0)
 
     assert len(toy.timers) == 0
+
+
+def test_one_result_may_serve_many_operations(toy: ToyRuntime) -> None:
+    """A retried timer adds its own duty to what the operation returned, which others may return as well."""
+    nothing: CoordinatorResult[None] = CoordinatorResult(None)
+    toy.shards[0].timer.schedule("retried", 100, lambda: nothing, retry_ms=500)
+    toy.pass_time(100)
+
+    assert nothing == CoordinatorResult(None)
+    with pytest.raises(AttributeError):
+        nothing.on_append = print  # type: ignore[misc]
