@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import LockedLog, LogError, Unavailable
@@ -34,7 +34,7 @@ class Taken(NamedTuple):
     meta: Meta
 
 
-def take(storage: Storage, data_dir: str, *, node_id: int, offsets_topic_num_partitions: int) -> Taken:
+def take(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> Taken:
     """Lock the directory, making it if need be, and check that it is the one that is meant.
 
     LockedLog: another process has the directory. LogError: it was made for another configuration. Unavailable: the operating system refuses.
@@ -43,9 +43,7 @@ def take(storage: Storage, data_dir: str, *, node_id: int, offsets_topic_num_par
     try:
         make_dir_durably(storage, data_dir)
         lock = _lock(storage, f"{data_dir}/.lock")
-        return Taken(
-            lock, open_meta(storage, data_dir, node_id=node_id, offsets_topic_num_partitions=offsets_topic_num_partitions)
-        )
+        return Taken(lock, open_meta(storage, data_dir, node_id=node_id, partitions=partitions))
     except OSError as error:
         release(lock)
         raise Unavailable(f"cannot open the log in {data_dir}: {error}") from error

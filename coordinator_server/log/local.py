@@ -14,9 +14,10 @@ reserving room. Slow things are jobs of the worker; they come back through ``pos
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from coordinator_server.log.checkpoint import Checkpoint
@@ -40,6 +41,8 @@ JOURNAL_BYTES: Final = 16 * 1024 * 1024
 MAX_SUBMIT_BYTES: Final = 256 * 1024 * 1024
 WRITE_DELAY_S: Final = 1.0
 RETRY_DELAY_S: Final = 1.0
+# Of partitions: a tool has no configuration that a directory could differ from.
+AS_IT_IS: Final[Mapping[str, int]] = MappingProxyType({})
 
 T = TypeVar("T")
 Done = Callable[[LogError | None], None]
@@ -71,7 +74,7 @@ class LocalLogStore:
         post: Post,
         loop_index: int = 0,
         node_id: int = 0,
-        offsets_topic_num_partitions: int = 50,
+        partitions: Mapping[str, int] = AS_IT_IS,
         segment_bytes: int = SEGMENT_BYTES,
         roll_ms: int = ROLL_MS,
         journal_bytes: int = JOURNAL_BYTES,
@@ -82,12 +85,14 @@ class LocalLogStore:
     ) -> LocalLogStore:
         """Lock the directory, making it if need be, and recover what is in it. ``post`` runs a callable on the caller's loop, from any thread.
 
+        ``partitions``: by topic, what the directory is meant to have; topics that are not named are taken as they are.
+
         LockedLog: another process has the directory. DamagedLog: it cannot be recovered without loss. LogError: it was made for
         another configuration. Unavailable: the operating system refuses.
         """
         storage = storage or LocalStorage()
         data_dir = str(data_dir)
-        lock, meta = take(storage, data_dir, node_id=node_id, offsets_topic_num_partitions=offsets_topic_num_partitions)
+        lock, meta = take(storage, data_dir, node_id=node_id, partitions=partitions)
         journal = Journal(storage, journal_dir(data_dir, loop_index), journal_bytes, is_synced=sync is not Sync.NEVER)
         store = cls(storage, data_dir, meta, journal, Limits(segment_bytes, roll_ms))
         try:

@@ -1,56 +1,98 @@
 """``meta.properties``: what a data directory is, made once and checked at every start.
 
-Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory. A directory that is still being filled from
-elsewhere has version 0 and says what was begun: no server starts on it, of this version or another. The last line is a CRC-32C of the
-ones before it, so that a rotten bit is no other cluster; who writes the file by hand leaves it out.
+Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory:
+
+    0    it is still being filled from elsewhere, and ``begun`` says how: no server starts on it, of this version or another
+    1    has the number of partitions of ``__consumer_offsets`` alone
+    2    has the number of partitions of every kind of shard, under the name of the kind's property (kinds.py)
+
+A server adds the counts that are missing, of format 1 or of a kind that is newer than the directory, from its configuration, by one
+rename. Tools take the file as it is. The last line is a CRC-32C of the ones before it, so that a rotten bit is no other cluster; who
+writes the file by hand leaves it out.
 """
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from typing import Final
 
 from crc32c import crc32c
 from msgspec import Struct
 
+from coordinator_server.kinds import KINDS, kind_of
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.storage import Storage, read_file, replace_file
+from coordinator_server.log.storage import Storage, read_file, replace_file, sync_dir
 
-FORMAT = 1
-UNFINISHED = 0
-NAME = "meta.properties"
+FORMAT: Final = 2
+UNFINISHED: Final = 0
+NAME: Final = "meta.properties"
 # Beside it, in a directory that an import has filled: what was imported.
-IMPORTED = "kafka-import.json"
-_KEYS = {"version", "cluster.id", "node.id", "offsets.topic.num.partitions"}
-_CHECKSUM = "checksum"
+IMPORTED: Final = "kafka-import.json"
+_READ: Final = (1, FORMAT)
+_KEYS: Final = frozenset({"version", "cluster.id", "node.id"})
+_CHECKSUM: Final = "checksum"
 
 
 class Meta(Struct, frozen=True):
-    """The identity of a data directory."""
+    """The identity of a data directory. ``partitions`` by topic; a kind that is newer than the directory is not in it."""
 
     cluster_id: str
     node_id: int
-    offsets_topic_num_partitions: int
+    partitions: dict[str, int]
+
+    def partition_count(self, topic: str) -> int:
+        """The number of partitions of a topic. LogError when the directory has none: no server that knows the topic has opened it."""
+        count = self.partitions.get(topic)
+        if count is None:
+            raise LogError(f"{NAME} does not say how many partitions {topic} has: start the server on the directory once")
+        return count
 
 
-def open_meta(storage: Storage, data_dir: str, *, node_id: int, offsets_topic_num_partitions: int) -> Meta:
-    """Read the directory's identity, or give it one. LogError when it is not the one that is asked for."""
+def open_meta(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> Meta:
+    """Read the directory's identity, or give it one. LogError when it is not the one that is asked for.
+
+    ``partitions`` by topic are checked, and added where the directory has none; other topics are left as they are.
+    """
     path = f"{data_dir}/{NAME}"
     if not storage.exists(path):
         cluster_id = base64.urlsafe_b64encode(storage.random(16)).decode().rstrip("=")
-        meta = Meta(cluster_id, node_id, offsets_topic_num_partitions)
+        meta = Meta(cluster_id, node_id, dict(partitions))
         replace_file(storage, path, _encode(meta))
         return meta
     meta = _decode(path, read_file(storage, path))
-    asked = {
-        "node.id": (meta.node_id, node_id),
-        "offsets.topic.num.partitions": (meta.offsets_topic_num_partitions, offsets_topic_num_partitions),
-    }
+    _check_asked(data_dir, meta, node_id, partitions)
+    missing = {topic: count for topic, count in partitions.items() if topic not in meta.partitions}
+    if missing:
+        _check_unused(storage, data_dir, missing)
+        meta = Meta(meta.cluster_id, meta.node_id, meta.partitions | missing)
+        replace_file(storage, path, _encode(meta))
+    else:
+        # Whoever wrote the file may have been killed before its name was durable.
+        sync_dir(storage, data_dir)
+    return meta
+
+
+def _check_asked(data_dir: str, meta: Meta, node_id: int, partitions: Mapping[str, int]) -> None:
+    asked = {"node.id": (meta.node_id, node_id)}
+    for topic, count in partitions.items():
+        asked[_property_of(topic) or topic] = (meta.partitions.get(topic, count), count)
     for name, (made_with, wanted) in asked.items():
         if made_with != wanted:
             raise LogError(
                 f"{data_dir} was made with {name}={made_with}, not {wanted}: start with {name}={made_with}, or another data directory"
             )
-    return meta
+
+
+def _check_unused(storage: Storage, data_dir: str, missing: Mapping[str, int]) -> None:
+    """A number that the configuration happens to have is not taken for a topic that is in use: its keys would be looked for elsewhere."""
+    for name in storage.list(data_dir):
+        kind = kind_of(name)
+        if kind is not None and kind.topic in missing:
+            raise LogError(
+                f"{data_dir}/{NAME} does not say how many partitions {kind.topic} has, and {name} is there: "
+                f"add the line {kind.partitions}=, as it was made, and take the line {_CHECKSUM}= out"
+            )
 
 
 def begin_meta(storage: Storage, data_dir: str, begun: str) -> None:
@@ -82,11 +124,12 @@ def write_meta(storage: Storage, data_dir: str, meta: Meta) -> None:
 
 
 def _encode(meta: Meta) -> bytes:
+    counts = ((_property_of(topic), count) for topic, count in meta.partitions.items())
     lines = (
         f"version={FORMAT}",
         f"cluster.id={meta.cluster_id}",
         f"node.id={meta.node_id}",
-        f"offsets.topic.num.partitions={meta.offsets_topic_num_partitions}",
+        *(f"{name}={count}" for name, count in counts if name is not None),
     )
     text = "".join(f"{line}\n" for line in lines)
     return f"{text}{_CHECKSUM}={crc32c(text.encode()):08x}\n".encode()
@@ -100,15 +143,27 @@ def _decode(path: str, data: bytes) -> Meta:
             raise LogError(
                 f"{path}: what was begun here ({found['begun']}) was not finished: run it again, or empty the directory"
             )
-        if version != FORMAT:
+        if version not in _READ:
             raise LogError(
-                f"{path} has format version {version}, this server knows version {FORMAT} only: use the server that wrote it"
+                f"{path} has format version {version}, this server knows versions {_READ[0]} to {_READ[-1]}: use the server that wrote it"
             )
-        if found.keys() - _KEYS:
-            raise ValueError(f"unknown: {', '.join(sorted(found.keys() - _KEYS))}")
-        return Meta(found["cluster.id"], int(found["node.id"]), int(found["offsets.topic.num.partitions"]))
+        unknown = sorted(found.keys() - _KEYS - set(map(_property_of, KINDS)))
+        if unknown:
+            raise LogError(f"{path} has {', '.join(unknown)}, which this server does not know: use the server that wrote it")
+        counts = {
+            topic: kind.partitions if isinstance(kind.partitions, int) else int(found[kind.partitions])
+            for topic, kind in KINDS.items()
+            if isinstance(kind.partitions, int) or kind.partitions in found
+        }
+        return Meta(found["cluster.id"], int(found["node.id"]), counts)
     except (KeyError, ValueError) as error:
         raise LogError(f"{path} cannot be read ({error}): restore it, it names what the directory holds") from error
+
+
+def _property_of(topic: str) -> str | None:
+    """The key that a topic's number of partitions has; None when it is fixed."""
+    partitions = KINDS[topic].partitions
+    return partitions if isinstance(partitions, str) else None
 
 
 def _parse(data: bytes) -> dict[str, str]:

@@ -45,7 +45,7 @@ def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportRes
     partitions = KafkaDir(log_dir).partitions(OFFSETS_TOPIC)
     storage = LocalStorage()
     with offline_store(data_dir) as (store, _):
-        _check(partitions, store.meta.offsets_topic_num_partitions, log_dir)
+        _check(partitions, store.meta.partition_count(OFFSETS_TOPIC), log_dir)
         result = ExportResult(to=str(log_dir), partitions=len(partitions))
         storage.remove(str(log_dir / CLEAN_SHUTDOWN))
         sync_dir(storage, str(log_dir))

@@ -123,7 +123,7 @@ def import_kafka(
         _write_catalog(data_dir, catalog_segment(topics, node_id, time.time_ns() // 1_000_000))
         replace_file(storage, f"{data_dir}/{IMPORTED}", msgspec.json.encode(record, order="sorted") + b"\n")
         sync_dir(storage, str(data_dir.absolute().parent))
-        write_meta(storage, str(data_dir), Meta(source.cluster_id, node_id, count))
+        write_meta(storage, str(data_dir), Meta(source.cluster_id, node_id, {OFFSETS_TOPIC: count}))
     finally:
         lock.close()
     return result

@@ -53,7 +53,7 @@ class AsItWas(Struct):
 
 def shard_of(data_dir: Path, group_id: str) -> Path:
     """The directory of the shard that owns a group."""
-    partitions = read_meta(LocalStorage(), str(data_dir)).offsets_topic_num_partitions
+    partitions = read_meta(LocalStorage(), str(data_dir)).partition_count(GROUPS_TOPIC)
     return data_dir / f"{GROUPS_TOPIC}-{partition_for(group_id, partitions)}"
 
 

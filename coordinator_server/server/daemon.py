@@ -24,7 +24,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config, advertised_address, declared_topics
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.kinds import CATALOG, GROUPS
+from coordinator_server.kinds import CATALOG, GROUPS, partition_counts
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.recovery import Share
@@ -271,8 +271,7 @@ class Daemon:
         }
         if self._place is not None:
             return LocalLogStore.open_share(self._data_dir, Share(self._place.loop, self._nodes.owns), **settings)
-        partitions = config.offsets_topic_num_partitions
-        return LocalLogStore.open(self._data_dir, node_id=config.node_id, offsets_topic_num_partitions=partitions, **settings)
+        return LocalLogStore.open(self._data_dir, node_id=config.node_id, partitions=partition_counts(config), **settings)
 
     def _make_catalog(self) -> OwnCatalog | FollowedCatalog:
         place, call_later = self._place, self._loop.call_later

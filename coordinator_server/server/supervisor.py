@@ -27,6 +27,7 @@ from typing import Any, Final, NamedTuple
 import structlog
 
 from coordinator_server.config import Config
+from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import settle, take
 from coordinator_server.log.meta import Meta
 from coordinator_server.log.storage import InheritedLock, LocalStorage
@@ -78,8 +79,7 @@ class Supervisor:
         """Recover the log and start all loops, but do not wait for them. Raises StartError and LogError; ``stop`` is owed then, too."""
         self._sockets = bind_ports(host, port, self._loops)
         storage, directory = LocalStorage(), str(self._data_dir)
-        partitions = self._config.offsets_topic_num_partitions
-        self._lock, meta = take(storage, directory, node_id=self._config.node_id, offsets_topic_num_partitions=partitions)
+        self._lock, meta = take(storage, directory, node_id=self._config.node_id, partitions=partition_counts(self._config))
         settle(storage, directory, self._loops, partial(loop_of, loops=self._loops))
         for loop in range(self._loops):
             await self._start(loop)

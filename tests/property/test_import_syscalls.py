@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.meta import NAME
@@ -80,7 +81,7 @@ def check(data_dir: Path, whole: Path) -> None:
 def refusal_of(data_dir: Path) -> str:
     """Why no server starts there; nothing when one does."""
     try:
-        LocalLogStore.open(data_dir, post=lambda call: call(), node_id=1, offsets_topic_num_partitions=5).close()
+        LocalLogStore.open(data_dir, post=lambda call: call(), node_id=1, partitions={GROUPS.topic: 5}).close()
     except LogError as refused:
         return str(refused)
     return ""

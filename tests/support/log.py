@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from coordinator_server.config import Config
+from coordinator_server.kinds import partition_counts
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.recovery import Share
@@ -15,6 +17,8 @@ from protocol.record_batch import BatchBuilder, iter_batches, iter_records
 from tests.support.storage import SimulatedDisk
 
 DATA = "/data"
+# What a server with the defaults asks for.
+COUNTS = partition_counts(Config())
 
 
 class ManualWorker:
@@ -50,7 +54,9 @@ class OpenLog:
         self.posted: deque[Callable[[], None]] = deque()
         given = {"sync": Sync.INLINE, "journal_bytes": 16384, "segment_bytes": 1 << 20, **settings}
         if share is None:
-            self.store = LocalLogStore.open(DATA, post=self.posted.append, storage=disk, worker=self.worker, **given)
+            self.store = LocalLogStore.open(
+                DATA, post=self.posted.append, storage=disk, worker=self.worker, **{"partitions": COUNTS, **given}
+            )
         else:
             self.store = LocalLogStore.open_share(DATA, share, post=self.posted.append, storage=disk, worker=self.worker, **given)
 

@@ -10,6 +10,7 @@ from queue import SimpleQueue
 
 import pytest
 
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log import local
 from coordinator_server.log.errors import DamagedLog, Fenced, LockedLog, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.local import LocalLogStore
@@ -516,11 +517,11 @@ def test_a_second_process_is_refused(log: OpenLog, disk: SimulatedDisk) -> None:
 
 def test_a_start_that_is_refused_lets_the_directory_go(disk: SimulatedDisk) -> None:
     """The next try, with the right settings, succeeds."""
-    OpenLog(disk, offsets_topic_num_partitions=50).store.close()
+    OpenLog(disk, partitions={GROUPS.topic: 50}).store.close()
     with pytest.raises(LogError, match=r"offsets\.topic\.num\.partitions=50, not 10"):
-        OpenLog(disk, offsets_topic_num_partitions=10)
+        OpenLog(disk, partitions={GROUPS.topic: 10})
 
-    assert OpenLog(disk, offsets_topic_num_partitions=50).store.meta.offsets_topic_num_partitions == 50
+    assert OpenLog(disk, partitions={GROUPS.topic: 50}).store.meta.partition_count(GROUPS.topic) == 50
 
 
 def test_without_syncs_the_log_survives_the_process(disk: SimulatedDisk) -> None:

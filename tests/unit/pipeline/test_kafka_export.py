@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import LockedLog
 from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.log.local import LocalLogStore
@@ -120,7 +121,7 @@ def test_what_is_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureF
     ):
         with pytest.raises(CannotRun, match=why):
             export_kafka(ours, target, Progress())
-    store = LocalLogStore.open(ours, post=lambda call: call(), node_id=1, offsets_topic_num_partitions=5)
+    store = LocalLogStore.open(ours, post=lambda call: call(), node_id=1, partitions={GROUPS.topic: 5})
     with pytest.raises(LockedLog):
         export_kafka(ours, fine, Progress())
     store.close()

@@ -9,6 +9,7 @@ import pytest
 
 from coordinator_server.cli import main
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log.check import check
 from coordinator_server.log.errors import DamagedLog, LockedLog, LogError
 from coordinator_server.log.layers import Layer, newest_valid_layer
@@ -70,7 +71,7 @@ def contents(data_dir: Path) -> dict[str, bytes]:
 
 
 def opened(data_dir: Path, partitions: int) -> LocalLogStore:
-    return LocalLogStore.open(data_dir, post=lambda call: call(), node_id=1, offsets_topic_num_partitions=partitions)
+    return LocalLogStore.open(data_dir, post=lambda call: call(), node_id=1, partitions={GROUPS.topic: partitions})
 
 
 def test_what_is_taken_over(kept: KafkaLog, tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_what_is_taken_over(kept: KafkaLog, tmp_path: Path) -> None:
     result = imported(tmp_path / "data", kept.log_dir)
 
     meta = read_meta(LocalStorage(), str(tmp_path / "data"))
-    assert (meta.cluster_id, meta.node_id, meta.offsets_topic_num_partitions) == ("AAAAAAAAAAAAAAAAAAAAAQ", 1, 5)
+    assert (meta.cluster_id, meta.node_id, meta.partition_count(GROUPS.topic)) == ("AAAAAAAAAAAAAAAAAAAAAQ", 1, 5)
     assert result.groups == {"classic": 4, "consumer": 3, "share": 1, "simple": 21, "streams": 1}
     assert (result.topics, result.open_transactions, result.is_new) == (2, 1, True)
     report = check(str(tmp_path / "data"))
