@@ -19,8 +19,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from protocol.codec import decoder, encoder
-from protocol.fields import ZERO_UUID, Message
+from protocol.codec import Decoder, Encoder, decoder, encoder
+from protocol.fields import ZERO_UUID
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -31,9 +31,6 @@ from protocol.messages.offset_commit import (
 )
 from protocol.offset_commits import commit_layout
 from protocol.wire import read_string_size, read_uvarint
-
-Decode = Callable[[bytes, int], tuple[Message, int]]
-Encode = Callable[[Message, bytearray], None]
 
 ROW_BYTES: Final = 18
 MOST_TOPICS: Final = 64
@@ -233,13 +230,13 @@ class _CommitReader:
 
     def __init__(self, version: int) -> None:
         self._version = version
-        self._decode: Decode = decoder(OffsetCommitRequest, version)
+        self._decode: Decoder[OffsetCommitRequest] = decoder(OffsetCommitRequest, version)
         self._last: CommitShape | None = None
         # Requests in a row that were not of the last shape, or of none, and how many are not looked at for that.
         self._misses = 0
         self._skipped = 0
 
-    def read(self, buf: bytes, pos: int) -> tuple[Message | PlainCommit, int]:
+    def read(self, buf: bytes, pos: int) -> tuple[OffsetCommitRequest | PlainCommit, int]:
         """The request that begins at ``pos``, and the position behind it. Raises what the general decoder raises."""
         if self._skipped:
             self._skipped -= 1
@@ -268,7 +265,7 @@ class _NotPlain(Exception):
     """The general decoder has to read, or to refuse, this."""
 
 
-def commit_reader(version: int) -> Callable[[bytes, int], tuple[Message | PlainCommit, int]]:
+def commit_reader(version: int) -> Callable[[bytes, int], tuple[OffsetCommitRequest | PlainCommit, int]]:
     """What decodes the OffsetCommit requests that one connection sends at one version."""
     return _CommitReader(version).read
 
@@ -371,10 +368,10 @@ def _no_tags(buf: bytes, pos: int) -> int:
     return pos + 1
 
 
-def accepting(encode: Encode) -> Callable[[Message | AcceptedCommit, bytearray], None]:
+def accepting(encode: Encoder[OffsetCommitResponse]) -> Callable[[OffsetCommitResponse | AcceptedCommit, bytearray], None]:
     """The encoder of OffsetCommit responses, for those that are encoded already as well."""
 
-    def encode_either(response: Message | AcceptedCommit, out: bytearray) -> None:
+    def encode_either(response: OffsetCommitResponse | AcceptedCommit, out: bytearray) -> None:
         if isinstance(response, AcceptedCommit):
             out += response.body
         else:

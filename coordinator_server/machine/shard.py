@@ -22,7 +22,7 @@ from coordinator_server.machine.provenance import ANONYMOUS, Origin, Reason
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 T_contra = TypeVar("T_contra", contravariant=True)
 
 
@@ -55,10 +55,10 @@ class Reply(Protocol[T_contra]):
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None: ...
 
 
-class CoordinatorResult(Struct, Generic[T], frozen=True, gc=False):
+class CoordinatorResult(Struct, Generic[T_co], frozen=True, gc=False):
     """What a write operation wants done, as data. A value: operations share the one that wants nothing."""
 
-    response: T | Deferred
+    response: T_co | Deferred
     records: Sequence[CoordinatorRecord] | RecordBlock = ()
     # Called once the records are durable (None) or were not and the state has been reverted (the error). With on_append the
     # operation's response may still be DEFERRED: then on_append answers.

@@ -53,6 +53,7 @@ log = structlog.get_logger(__name__)
 S = TypeVar("S", bound=CoordinatorShard)
 S_co = TypeVar("S_co", bound=CoordinatorShard, covariant=True)
 R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 Q = TypeVar("Q")
 P = ParamSpec("P")
 
@@ -63,11 +64,11 @@ class BuildShard(Protocol[S_co]):
     def __call__(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> S_co: ...
 
 
-class WriteOperation(NamedTuple, Generic[S, Q, R]):
+class WriteOperation(NamedTuple, Generic[S, Q, R_co]):
     """A method of a shard, under the stable name that logs and metrics know it by."""
 
     name: str
-    call: Callable[[S, RequestContext, Q, Reply[R]], CoordinatorResult[R]]
+    call: Callable[[S, RequestContext, Q, Reply[R_co]], CoordinatorResult[R_co]]
 
 
 class Progress(NamedTuple):

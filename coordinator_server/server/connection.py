@@ -13,7 +13,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import structlog
 
@@ -23,7 +23,9 @@ from protocol.frames import FrameSplitter
 
 if TYPE_CHECKING:
     from coordinator_server.machine.shard import RequestContext
-    from coordinator_server.server.dispatch import Api, Introduction
+    from coordinator_server.server.dispatch import Introduction, ServedApi
+
+R = TypeVar("R")
 
 log = structlog.get_logger(__name__)
 
@@ -41,12 +43,14 @@ class Dispatch(Protocol):
     def __call__(self, connection: Connection, frame: bytes, /) -> None: ...
 
 
-class PendingReply:
+class PendingReply(Generic[R]):
     """The Reply of one request: its place in the connection's order, and how to write its answer."""
 
     __slots__ = ("api", "connection", "context", "correlation_id", "frame", "is_answered", "request")
 
-    def __init__(self, connection: Connection, api: Api, context: RequestContext, correlation_id: int, request: Any) -> None:
+    def __init__(
+        self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
+    ) -> None:
         self.connection = connection
         self.api = api
         self.context = context
@@ -55,7 +59,7 @@ class PendingReply:
         self.frame: bytearray | None = None
         self.is_answered = False
 
-    def complete(self, response: Any, /) -> None:
+    def complete(self, response: R, /) -> None:
         """Answer the request."""
         self.connection.answer(self, response)
 
@@ -99,7 +103,7 @@ class Connection(asyncio.Protocol):
         self._when_closed = when_closed
         self._frames = FrameSplitter(max_frame_bytes)
         self._max_waiting = max_waiting
-        self._waiting: deque[PendingReply] = deque()
+        self._waiting: deque[PendingReply[Any]] = deque()
         self._backlog: deque[bytes] = deque()
         self._out = bytearray()
         self._transport: asyncio.Transport | None = None
@@ -145,11 +149,11 @@ class Connection(asyncio.Protocol):
 
     # What the rest of the server calls
 
-    def expect(self, reply: PendingReply) -> None:
+    def expect(self, reply: PendingReply[Any]) -> None:
         """The next request's place in the order."""
         self._waiting.append(reply)
 
-    def answer(self, reply: PendingReply, response: Any) -> None:
+    def answer(self, reply: PendingReply[Any], response: Any) -> None:
         """Write an answer, or keep it until those before it are there."""
         if self._is_closed:
             return
@@ -173,7 +177,7 @@ class Connection(asyncio.Protocol):
         if not is_due:
             self._write_later(self)
 
-    def holds(self, reply: PendingReply) -> bool:
+    def holds(self, reply: PendingReply[Any]) -> bool:
         """Whether an answer that was given is still in memory here: behind another one, or before a peer that does not read."""
         return not self._is_closed and (self._is_stalled or (reply.frame is not None and reply in self._waiting))
 

@@ -382,7 +382,7 @@ class Daemon:
         return CatalogShard(config=self._config, registry=registry, timer=timer, new_topic_id=lambda: new_uuid().bytes)
 
 
-def _reply_type() -> type[PendingReply]:
+def _reply_type() -> type[PendingReply[Any]]:
     """A line per request costs more than the request: only where somebody asked for debug lines."""
     return LoggedReply if log.is_enabled_for(logging.DEBUG) else PendingReply
 

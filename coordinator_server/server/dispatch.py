@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from struct import Struct as Layout
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import structlog
 from msgspec import Struct
@@ -13,8 +13,9 @@ from msgspec import Struct
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.connection import Connection, PendingReply, UnservedRequest
-from protocol import api as protocol_api
+from protocol.api import API_VERSIONS_KEY, APIS
 from protocol.codec import decoder, encoder
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
@@ -23,33 +24,25 @@ from protocol.messages.api_versions import ApiVersionsRequest
 
 log = structlog.get_logger(__name__)
 
-API_VERSIONS_KEY = 18
 # A request header is API key and version, two bytes each, the correlation id, and what the client says of itself.
 _CORRELATION_ID = Layout(">i")
 _AFTER_CORRELATION_ID = 8
 
 
 class Handle(Protocol):
-    """Runs one request; the reply is answered now or later. May raise CoordinatorError."""
+    """The handler of a row, bound to this node."""
 
-    def __call__(self, context: RequestContext, request: Any, reply: PendingReply, /) -> None: ...
+    def __call__(self, context: RequestContext, request: Any, reply: PendingReply[Any], /) -> None: ...
 
 
 class Refuse(Protocol):
-    """The response that says no to the whole request, as this API says it at this version."""
+    """The refusal of a row."""
 
     def __call__(self, context: RequestContext, request: Any, error: ErrorCode, message: str | None, /) -> Message: ...
 
 
-class ShortWay(NamedTuple):
-    """Beside the codecs of an API: what makes a decoder for one connection's requests of a version, and an encoder out of the general one."""
-
-    reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]]
-    encoder: Callable[[Callable[[Any, bytearray], None]], Callable[[Any, bytearray], None]]
-
-
-class Api(Struct, frozen=True):
-    """A row: what it takes to serve an API. The sequences are indexed by version."""
+class ServedApi(Struct, frozen=True):
+    """A row of the API table as one node serves it. The sequences are indexed by version."""
 
     key: int
     name: str
@@ -64,21 +57,22 @@ class Api(Struct, frozen=True):
     reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None
 
     @classmethod
-    def of(cls, api: protocol_api.Api, handle: Handle, refuse: Refuse, short: ShortWay | None = None) -> Api:
-        """The row of an API at all the versions we serve it."""
+    def of(cls, row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
+        """An API at all the versions we serve it; ``handle`` is the row's handler with its first argument, the node."""
+        api, short = APIS[row.request.kafka.key], row.short_way
         versions = range(api.max_version + 1)
         served = [max(version, api.min_version) for version in versions]
-        encoders = [encoder(api.response, version) for version in served]
+        encoders = [encoder(row.response, version) for version in served]
         return cls(
             api.key,
             api.name,
             api.min_version,
             api.max_version,
-            [decoder(api.request, version) for version in served],
+            [decoder(row.request, version) for version in served],
             [encode if short is None else short.encoder(encode) for encode in encoders],
             [api.response_header_version(version) == 1 for version in served],
             handle,
-            refuse,
+            row.refuse,
             None if short is None else short.reader,
         )
 
@@ -88,17 +82,19 @@ class Introduction(Struct, frozen=True, gc=False):
 
     rest: bytes
     position: int
-    api: Api
+    api: ServedApi
     context: RequestContext
     decode: Callable[[bytes, int], tuple[Any, int]]
 
 
-class LoggedReply(PendingReply):
+class LoggedReply(PendingReply[Any]):
     """At debug level: one line for each request, when it is answered."""
 
     __slots__ = ("_started",)
 
-    def __init__(self, connection: Connection, api: Api, context: RequestContext, correlation_id: int, request: Any) -> None:
+    def __init__(
+        self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
+    ) -> None:
         super().__init__(connection, api, context, correlation_id, request)
         self._started = time.monotonic()
 
@@ -120,7 +116,9 @@ class LoggedReply(PendingReply):
 class Dispatcher:
     """The table, and the way through it."""
 
-    def __init__(self, apis: Sequence[Api], reply: type[PendingReply] = PendingReply, *, has_provenance: bool = False) -> None:
+    def __init__(
+        self, apis: Sequence[ServedApi], reply: type[PendingReply[Any]] = PendingReply, *, has_provenance: bool = False
+    ) -> None:
         self._apis = {api.key: api for api in apis}
         self._reply = reply
         self._has_provenance = has_provenance
@@ -168,9 +166,9 @@ class Dispatcher:
         connection.introduced[frame[:4]] = known
         return known
 
-    def _answer_unknown_version(self, connection: Connection, api: Api, client_id: str, correlation_id: int) -> None:
+    def _answer_unknown_version(self, connection: Connection, api: ServedApi, client_id: str, correlation_id: int) -> None:
         """A newer client learns from the answer, in version 0, what to use instead (KIP-511)."""
         oldest = RequestContext(client_id, connection.peer_host, api.key, 0)
-        reply = PendingReply(connection, api, oldest, correlation_id, ApiVersionsRequest())
+        reply: PendingReply[Any] = PendingReply(connection, api, oldest, correlation_id, ApiVersionsRequest())
         connection.expect(reply)
         reply.fail(ErrorCode.UNSUPPORTED_VERSION)

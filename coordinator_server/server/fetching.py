@@ -72,7 +72,7 @@ class Job:
 
     def __init__(  # noqa: PLR0913 - a request's own fields
         self,
-        reply: PendingReply,
+        reply: PendingReply[FetchResponse],
         response: FetchResponse,
         wanted: list[Wanted],
         max_wait_ms: int,
@@ -218,7 +218,7 @@ class Fetches:
         job.reply.complete(job.response)
         self._go_on(job.reply)
 
-    def _go_on(self, answered: PendingReply) -> CoordinatorResult[None]:
+    def _go_on(self, answered: PendingReply[FetchResponse]) -> CoordinatorResult[None]:
         """The next request of the connection, when the answer before it has left."""
         connection = answered.connection
         waiting = self._busy[connection]

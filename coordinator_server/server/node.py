@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
@@ -19,6 +19,8 @@ from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.internal import InternalTopics
 from protocol.error_codes import ErrorCode
+
+R = TypeVar("R")
 
 
 class Node(NamedTuple):
@@ -55,11 +57,11 @@ class Node(NamedTuple):
         if not self.catalog.is_current:
             raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics are not known here at the moment")
 
-    def endpoint(self, reply: PendingReply, loop: int) -> Endpoint:
+    def endpoint(self, reply: PendingReply[Any], loop: int) -> Endpoint:
         """Where this client reaches a loop."""
         return self.nodes.endpoint(loop, reply.connection.local_address)
 
-    def answer_after(self, delay_ms: int, reply: PendingReply, response: Any) -> None:
+    def answer_after(self, delay_ms: int, reply: PendingReply[R], response: R) -> None:
         """Hold a response back for a while."""
 
         def answer() -> CoordinatorResult[None]:

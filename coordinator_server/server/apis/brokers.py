@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from coordinator_server.catalog.topics import Topic, name_problem
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.cluster.nodes import Endpoint
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS
 from coordinator_server.server.connection import PendingReply
@@ -39,7 +42,9 @@ BROKERS, CONTROLLERS = 1, 2
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
 
-def api_versions(node: Node, context: RequestContext, request: ApiVersionsRequest, reply: PendingReply) -> None:
+def api_versions(
+    node: Node, context: RequestContext, request: ApiVersionsRequest, reply: PendingReply[ApiVersionsResponse]
+) -> None:
     if context.api_version >= 3 and not (
         _SOFTWARE.fullmatch(request.client_software_name) and _SOFTWARE.fullmatch(request.client_software_version)
     ):
@@ -54,11 +59,16 @@ def refuse_api_versions(
     return ApiVersionsResponse(error, [api for api in _served() if api.api_key == context.api_key])
 
 
+API_VERSIONS_API = ApiRow(ApiVersionsRequest, ApiVersionsResponse, api_versions, refuse_api_versions, Order.FREE)
+
+
 def _served() -> list[ApiVersion]:
     return [ApiVersion(api.key, TOLD_FROM.get(api.key, api.min_version), api.max_version) for api in APIS.values()]
 
 
-def find_coordinator(node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply) -> None:
+def find_coordinator(
+    node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply[FindCoordinatorResponse]
+) -> None:
     if request.key_type != GROUP_KEY_TYPE:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
     if context.api_version < 4:
@@ -69,7 +79,7 @@ def find_coordinator(node: Node, context: RequestContext, request: FindCoordinat
     reply.complete(response)
 
 
-def _coordinator(node: Node, reply: PendingReply, group_id: str) -> Coordinator:
+def _coordinator(node: Node, reply: PendingReply[Any], group_id: str) -> Coordinator:
     loop = node.loop_of_group(group_id)
     there = node.endpoint(reply, loop)
     return Coordinator(group_id, node.nodes.first_id + loop, there.host, there.port)
@@ -84,7 +94,12 @@ def refuse_find_coordinator(
     return FindCoordinatorResponse(coordinators=refused)
 
 
-def metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply) -> None:
+FIND_COORDINATOR_API = ApiRow(
+    FindCoordinatorRequest, FindCoordinatorResponse, find_coordinator, refuse_find_coordinator, Order.READ
+)
+
+
+def metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply[MetadataResponse]) -> None:
     """Answers at once, or after the topics that were made for this request are durable."""
     _check_topic_ids(context, request)
     missing = _missing_topics(node, context, request)
@@ -108,6 +123,9 @@ def refuse_metadata(context: RequestContext, request: MetadataRequest, error: Er
     return MetadataResponse(topics=topics, error_code=error)
 
 
+METADATA_API = ApiRow(MetadataRequest, MetadataResponse, metadata, refuse_metadata, Order.READ)
+
+
 def _check_topic_ids(context: RequestContext, request: MetadataRequest) -> None:
     """Versions 10 and 11 have the fields for asking by id, but not the feature."""
     if context.api_version in (10, 11):
@@ -127,7 +145,9 @@ def _missing_topics(node: Node, context: RequestContext, request: MetadataReques
     return sorted(name for name in names if name_problem(name) is None and node.topic(name) is None)
 
 
-def _metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply) -> MetadataResponse:
+def _metadata(
+    node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply[MetadataResponse]
+) -> MetadataResponse:
     response = MetadataResponse(
         brokers=[MetadataResponseBroker(node_id, *there) for node_id, there in _brokers(node, reply)],
         cluster_id=node.cluster_id,
@@ -175,7 +195,7 @@ def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
     return MetadataResponseTopic(0, topic.name, topic.topic_id, topic.name in node.internal, partitions)
 
 
-def _brokers(node: Node, reply: PendingReply) -> list[tuple[int, Endpoint]]:
+def _brokers(node: Node, reply: PendingReply[Any]) -> list[tuple[int, Endpoint]]:
     return [(node.nodes.first_id + loop, node.endpoint(reply, loop)) for loop in range(node.nodes.loops)]
 
 
@@ -183,7 +203,9 @@ def _name_for(context: RequestContext, name: str | None) -> str | None:
     return name if name is not None or context.api_version >= 12 else ""
 
 
-def describe_cluster(node: Node, context: RequestContext, request: DescribeClusterRequest, reply: PendingReply) -> None:
+def describe_cluster(
+    node: Node, context: RequestContext, request: DescribeClusterRequest, reply: PendingReply[DescribeClusterResponse]
+) -> None:
     """KIP-700. These are brokers; controllers (KIP-919) have no endpoints of their own, and no broker is ever fenced (KIP-1073)."""
     if request.endpoint_type != BROKERS:
         raise CoordinatorError(*_not_here(request.endpoint_type))
@@ -197,13 +219,12 @@ def describe_cluster(node: Node, context: RequestContext, request: DescribeClust
     reply.complete(response)
 
 
+DESCRIBE_CLUSTER_API = ApiRow(
+    DescribeClusterRequest, DescribeClusterResponse, describe_cluster, error_only(DescribeClusterResponse), Order.READ
+)
+
+
 def _not_here(endpoint_type: int) -> tuple[ErrorCode, str]:
     if endpoint_type == CONTROLLERS:
         return ErrorCode.MISMATCHED_ENDPOINT_TYPE, "this endpoint is a broker's, and controllers were asked for"
     return ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"there is no endpoint type {endpoint_type}"
-
-
-def refuse_describe_cluster(
-    context: RequestContext, request: DescribeClusterRequest, error: ErrorCode, message: str | None
-) -> DescribeClusterResponse:
-    return DescribeClusterResponse(error_code=error, error_message=message)

@@ -22,6 +22,8 @@ from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.api_row import ApiRow, Order
+from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, REPLACE_CONFIGS
 from coordinator_server.server.connection import PendingReply
@@ -56,22 +58,27 @@ DOCUMENTATION: Final = {
     ResourceType.BROKER: "A property of this server, read at its start: 'coordinator-server config' lists all.",
     ResourceType.GROUP: "Checked, kept and told, for groups of the newer protocols.",
 }
+# What tells resources apart, in all three APIs.
+RESOURCE: Final = ("resource_type", "resource_name")
 _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: SettingType.INT, float: SettingType.DOUBLE}
 
 
 # Describe
 
 
-def describe_configs(node: Node, context: RequestContext, request: DescribeConfigsRequest, reply: PendingReply) -> None:
+def describe_configs(
+    node: Node, context: RequestContext, request: DescribeConfigsRequest, reply: PendingReply[DescribeConfigsResponse]
+) -> None:
     reply.complete(DescribeConfigsResponse(results=[_describe(node, request, asked) for asked in request.resources]))
 
 
-def refuse_describe_configs(
-    context: RequestContext, request: DescribeConfigsRequest, error: ErrorCode, message: str | None
-) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(
-        results=[DescribeConfigsResult(error, message, asked.resource_type, asked.resource_name) for asked in request.resources]
-    )
+DESCRIBE_CONFIGS_API = ApiRow(
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    describe_configs,
+    each_refused(DescribeConfigsResponse, "results", DescribeConfigsResult, of="resources", by=RESOURCE),
+    Order.READ,
+)
 
 
 def _describe(node: Node, request: DescribeConfigsRequest, asked: DescribeConfigsResource) -> DescribeConfigsResult:
@@ -148,7 +155,12 @@ def _text(value: Any) -> str:
 # Alter
 
 
-def alter_configs(node: Node, context: RequestContext, request: IncrementalAlterConfigsRequest, reply: PendingReply) -> None:
+def alter_configs(
+    node: Node,
+    context: RequestContext,
+    request: IncrementalAlterConfigsRequest,
+    reply: PendingReply[IncrementalAlterConfigsResponse],
+) -> None:
     nulls = [
         [config.name for config in asked.configs if config.value is None and config.config_operation != Operation.DELETE]
         for asked in request.resources
@@ -156,34 +168,43 @@ def alter_configs(node: Node, context: RequestContext, request: IncrementalAlter
     _alter(node, context, request, reply, nulls=nulls, operation=ALTER_CONFIGS, answer=AlterConfigsResourceResponse)
 
 
-def refuse_alter_configs(
-    context: RequestContext, request: IncrementalAlterConfigsRequest, error: ErrorCode, message: str | None
-) -> IncrementalAlterConfigsResponse:
-    told = CONTROLLER_ERRORS.get(error, error)
-    responses = [
-        AlterConfigsResourceResponse(told, message, each.resource_type, each.resource_name) for each in request.resources
-    ]
-    return IncrementalAlterConfigsResponse(responses=responses)
+INCREMENTAL_ALTER_CONFIGS_API = ApiRow(
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+    alter_configs,
+    each_refused(
+        IncrementalAlterConfigsResponse,
+        "responses",
+        AlterConfigsResourceResponse,
+        of="resources",
+        by=RESOURCE,
+        errors=CONTROLLER_ERRORS,
+    ),
+    Order.ALONE,
+)
 
 
-def replace_configs(node: Node, context: RequestContext, request: AlterConfigsRequest, reply: PendingReply) -> None:
+def replace_configs(
+    node: Node, context: RequestContext, request: AlterConfigsRequest, reply: PendingReply[AlterConfigsResponse]
+) -> None:
     nulls = [[config.name for config in asked.configs if config.value is None] for asked in request.resources]
     _alter(node, context, request, reply, nulls=nulls, operation=REPLACE_CONFIGS, answer=ReplacedResource)
 
 
-def refuse_replace_configs(
-    context: RequestContext, request: AlterConfigsRequest, error: ErrorCode, message: str | None
-) -> AlterConfigsResponse:
-    told = CONTROLLER_ERRORS.get(error, error)
-    responses = [ReplacedResource(told, message, each.resource_type, each.resource_name) for each in request.resources]
-    return AlterConfigsResponse(responses=responses)
+ALTER_CONFIGS_API = ApiRow(
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+    replace_configs,
+    each_refused(AlterConfigsResponse, "responses", ReplacedResource, of="resources", by=RESOURCE, errors=CONTROLLER_ERRORS),
+    Order.ALONE,
+)
 
 
 def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alone
     node: Node,
     context: RequestContext,
     request: Any,
-    reply: PendingReply,
+    reply: PendingReply[Any],
     *,
     nulls: Sequence[Sequence[str]],
     operation: WriteOperation[Any, Any, Any],
@@ -234,7 +255,9 @@ def _broker_problem(node: Node, name: str, names: list[str]) -> str:
 # List
 
 
-def list_config_resources(node: Node, context: RequestContext, request: ListConfigResourcesRequest, reply: PendingReply) -> None:
+def list_config_resources(
+    node: Node, context: RequestContext, request: ListConfigResourcesRequest, reply: PendingReply[ListConfigResourcesResponse]
+) -> None:
     """What can be described, or, of groups, what has settings of its own."""
     if context.api_version < FIRST_WITH_RESOURCE_TYPES:
         wanted = {int(ResourceType.CLIENT_METRICS)}
@@ -252,7 +275,10 @@ def list_config_resources(node: Node, context: RequestContext, request: ListConf
     reply.complete(ListConfigResourcesResponse(config_resources=found))
 
 
-def refuse_list_config_resources(
-    context: RequestContext, request: ListConfigResourcesRequest, error: ErrorCode, message: str | None
-) -> ListConfigResourcesResponse:
-    return ListConfigResourcesResponse(error_code=error)
+LIST_CONFIG_RESOURCES_API = ApiRow(
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+    list_config_resources,
+    error_only(ListConfigResourcesResponse),
+    Order.READ,
+)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from operator import attrgetter
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.errors import operation_error
+from coordinator_server.machine.errors import OPERATION_ERRORS, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.merged import merged
+from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.then import Then
@@ -26,7 +28,9 @@ DELETE_GROUPS = WriteOperation("delete-groups", GroupShard.delete_groups)
 DELETE_OFFSETS = WriteOperation("delete-offsets", GroupShard.delete_offsets)
 
 
-def delete_groups(node: Node, context: RequestContext, request: DeleteGroupsRequest, reply: PendingReply) -> None:
+def delete_groups(
+    node: Node, context: RequestContext, request: DeleteGroupsRequest, reply: PendingReply[DeleteGroupsResponse]
+) -> None:
     """One operation per shard; the answer leaves when all of them are durable, or refused."""
     by_shard: dict[int, list[str]] = {}
     for group_id in dict.fromkeys(request.groups_names):
@@ -54,7 +58,12 @@ def refuse_delete_groups(
     return DeleteGroupsResponse(results=[DeletableGroupResult(group_id, told) for group_id in request.groups_names])
 
 
-def delete_offsets(node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply) -> None:
+DELETE_GROUPS_API = ApiRow(DeleteGroupsRequest, DeleteGroupsResponse, delete_groups, refuse_delete_groups, Order.ALONE)
+
+
+def delete_offsets(
+    node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply[OffsetDeleteResponse]
+) -> None:
     """Partitions that do not exist are refused here; the rest goes to the group's shard."""
     refused = _take_unknown(node, request)
 
@@ -73,10 +82,9 @@ def delete_offsets(node: Node, context: RequestContext, request: OffsetDeleteReq
     node.groups.write(node.partition_of(request.group_id), DELETE_OFFSETS, context, request, Then(answered, failed))
 
 
-def refuse_delete_offsets(
-    context: RequestContext, request: OffsetDeleteRequest, error: ErrorCode, message: str | None
-) -> OffsetDeleteResponse:
-    return OffsetDeleteResponse(error_code=operation_error(error))
+OFFSET_DELETE_API = ApiRow(
+    OffsetDeleteRequest, OffsetDeleteResponse, delete_offsets, error_only(OffsetDeleteResponse, OPERATION_ERRORS), Order.WRITE
+)
 
 
 def _take_unknown(node: Node, request: OffsetDeleteRequest) -> list[OffsetDeleteResponseTopic]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.errors import CoordinatorError, operation_error
+from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.gather import Refused
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
+from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from protocol.error_codes import ErrorCode
@@ -26,7 +28,7 @@ HEARTBEAT = WriteOperation("classic-group-heartbeat", GroupShard.heartbeat)
 LEAVE = WriteOperation("classic-group-leave", GroupShard.leave_group)
 
 
-def join_group(node: Node, context: RequestContext, request: JoinGroupRequest, reply: PendingReply) -> None:
+def join_group(node: Node, context: RequestContext, request: JoinGroupRequest, reply: PendingReply[JoinGroupResponse]) -> None:
     node.groups.write(node.partition_of(request.group_id), JOIN, context, request, reply)
 
 
@@ -38,17 +40,19 @@ def refuse_join_group(
     return JoinGroupResponse(error_code=operation_error(error), generation_id=UNKNOWN_GENERATION, protocol_name=protocol_name)
 
 
-def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: PendingReply) -> None:
+JOIN_GROUP_API = ApiRow(JoinGroupRequest, JoinGroupResponse, join_group, refuse_join_group, Order.ALONE)
+
+
+def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: PendingReply[SyncGroupResponse]) -> None:
     node.groups.write(node.partition_of(request.group_id), SYNC, context, request, reply)
 
 
-def refuse_sync_group(
-    context: RequestContext, request: SyncGroupRequest, error: ErrorCode, message: str | None
-) -> SyncGroupResponse:
-    return SyncGroupResponse(error_code=operation_error(error))
+SYNC_GROUP_API = ApiRow(
+    SyncGroupRequest, SyncGroupResponse, sync_group, error_only(SyncGroupResponse, OPERATION_ERRORS), Order.ALONE
+)
 
 
-def heartbeat(node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply) -> None:
+def heartbeat(node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply[HeartbeatResponse]) -> None:
     node.groups.write(node.partition_of(request.group_id), HEARTBEAT, context, request, reply)
 
 
@@ -61,17 +65,21 @@ def refuse_heartbeat(
     return HeartbeatResponse(error_code=operation_error(error))
 
 
-def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest, reply: PendingReply) -> None:
+HEARTBEAT_API = ApiRow(HeartbeatRequest, HeartbeatResponse, heartbeat, refuse_heartbeat, Order.WRITE)
+
+
+def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest, reply: PendingReply[LeaveGroupResponse]) -> None:
     node.groups.write(node.partition_of(request.group_id), LEAVE, context, request, reply)
 
 
-def refuse_leave_group(
-    context: RequestContext, request: LeaveGroupRequest, error: ErrorCode, message: str | None
-) -> LeaveGroupResponse:
-    return LeaveGroupResponse(error_code=operation_error(error))
+LEAVE_GROUP_API = ApiRow(
+    LeaveGroupRequest, LeaveGroupResponse, leave_group, error_only(LeaveGroupResponse, OPERATION_ERRORS), Order.WRITE
+)
 
 
-def describe_groups(node: Node, context: RequestContext, request: DescribeGroupsRequest, reply: PendingReply) -> None:
+def describe_groups(
+    node: Node, context: RequestContext, request: DescribeGroupsRequest, reply: PendingReply[DescribeGroupsResponse]
+) -> None:
     groups = []
     for group_id in request.groups:
         try:
@@ -90,6 +98,9 @@ def refuse_describe_groups(
     return DescribeGroupsResponse(groups=[_undescribed(context, group_id, error, message) for group_id in request.groups])
 
 
+DESCRIBE_GROUPS_API = ApiRow(DescribeGroupsRequest, DescribeGroupsResponse, describe_groups, refuse_describe_groups, Order.READ)
+
+
 def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     if error != ErrorCode.GROUP_ID_NOT_FOUND:
         return DescribedGroup(operation_error(error), group_id=group_id)
@@ -99,7 +110,7 @@ def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, messa
     return DescribedGroup(error, message, group_id, group_state="Dead")
 
 
-def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest, reply: PendingReply) -> None:
+def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest, reply: PendingReply[ListGroupsResponse]) -> None:
     groups = []
     for answer in node.groups.read_all("list-groups", GroupShard.list_groups, request.states_filter, request.types_filter):
         if isinstance(answer, Refused):
@@ -111,7 +122,6 @@ def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest,
     reply.complete(ListGroupsResponse(groups=groups))
 
 
-def refuse_list_groups(
-    context: RequestContext, request: ListGroupsRequest, error: ErrorCode, message: str | None
-) -> ListGroupsResponse:
-    return ListGroupsResponse(error_code=operation_error(error))
+LIST_GROUPS_API = ApiRow(
+    ListGroupsRequest, ListGroupsResponse, list_groups, error_only(ListGroupsResponse, OPERATION_ERRORS), Order.READ
+)

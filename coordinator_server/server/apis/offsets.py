@@ -12,6 +12,7 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.api_row import ApiRow, Order, ShortWay
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
@@ -37,7 +38,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from protocol.plain_commits import CommitShape, CommitTopic, PlainCommit
+from protocol.plain_commits import AcceptedCommit, CommitShape, CommitTopic, PlainCommit, accepting, commit_reader
 
 _TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offset)
@@ -58,7 +59,12 @@ FETCH_ERRORS = {
 }
 
 
-def commit_offsets(node: Node, context: RequestContext, request: OffsetCommitRequest | PlainCommit, reply: PendingReply) -> None:
+def commit_offsets(
+    node: Node,
+    context: RequestContext,
+    request: OffsetCommitRequest | PlainCommit,
+    reply: PendingReply[OffsetCommitResponse | AcceptedCommit],
+) -> None:
     """Partitions that do not exist are refused here; the rest goes to the group's shard."""
     if isinstance(request, PlainCommit):
         prepared = _prepared(node, context, request.shape)
@@ -95,6 +101,16 @@ def refuse_commit_offsets(
         request = request.spelled_out()
     told = operation_error(error)
     return OffsetCommitResponse(topics=[_refused(topic, told) for topic in request.topics])
+
+
+OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit, OffsetCommitResponse | AcceptedCommit] = ApiRow(
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    commit_offsets,
+    refuse_commit_offsets,
+    Order.WRITE,
+    ShortWay(commit_reader, accepting),
+)
 
 
 class _Prepared:
@@ -169,7 +185,9 @@ def _refused(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitR
     return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)
 
 
-def fetch_offsets(node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply) -> None:
+def fetch_offsets(
+    node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply[OffsetFetchResponse]
+) -> None:
     """Each group is asked of its own shard, and the answer leaves when all of them have answered."""
     version = context.api_version
     asked = _groups_asked(request, version)
@@ -204,6 +222,9 @@ def refuse_fetch_offsets(
     if context.api_version >= FIRST_WITH_GROUPS:
         return OffsetFetchResponse(groups=groups)
     return _single(groups[0], context.api_version)
+
+
+OFFSET_FETCH_API = ApiRow(OffsetFetchRequest, OffsetFetchResponse, fetch_offsets, refuse_fetch_offsets, Order.READ)
 
 
 def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:

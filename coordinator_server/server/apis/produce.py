@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from protocol.error_codes import ErrorCode
@@ -19,7 +20,7 @@ FIRST_WITH_TOPIC_IDS = 13
 WHY = "this server coordinates groups: it stores no records"
 
 
-def produce(node: Node, context: RequestContext, request: ProduceRequest, reply: PendingReply) -> None:
+def produce(node: Node, context: RequestContext, request: ProduceRequest, reply: PendingReply[ProduceResponse]) -> None:
     """Every partition is refused, for good. Who wants no answer learns of it as from Kafka: the connection closes."""
     if request.acks == 0:
         reply.connection.close()
@@ -34,6 +35,10 @@ def produce(node: Node, context: RequestContext, request: ProduceRequest, reply:
 
 def refuse_produce(context: RequestContext, request: ProduceRequest, error: ErrorCode, message: str | None) -> ProduceResponse:
     return ProduceResponse(responses=[_refused(asked, error, message) for asked in request.topic_data])
+
+
+# It is always refused, so it changes nothing.
+PRODUCE_API = ApiRow(ProduceRequest, ProduceResponse, produce, refuse_produce, Order.READ)
 
 
 def _refusal(node: Node, asked: TopicProduceData, *, has_ids: bool) -> ErrorCode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.group.shard import GroupShard
@@ -11,6 +12,7 @@ from coordinator_server.log.reader import TimedOffset
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.fetching import Job, Wanted
 from coordinator_server.server.node import Node
@@ -56,7 +58,9 @@ FIRST_FETCH_WITH_TOPIC_IDS = 13
 FIRST_FETCH_WITH_ENDPOINTS = 16
 
 
-def list_offsets(node: Node, context: RequestContext, request: ListOffsetsRequest, reply: PendingReply) -> None:
+def list_offsets(
+    node: Node, context: RequestContext, request: ListOffsetsRequest, reply: PendingReply[ListOffsetsResponse]
+) -> None:
     """Answers at once, or after looking up times in the log."""
     topics = []
     # Older answers have no place for it.
@@ -106,6 +110,9 @@ def refuse_list_offsets(
     return ListOffsetsResponse(topics=topics)
 
 
+LIST_OFFSETS_API = ApiRow(ListOffsetsRequest, ListOffsetsResponse, list_offsets, refuse_list_offsets, Order.READ)
+
+
 def _refusal(context: RequestContext, topic: Topic | None, asked: ListOffsetsPartition) -> ErrorCode:
     if asked.timestamp < 0 and KNOWN_TIMESTAMPS.get(asked.timestamp, context.api_version + 1) > context.api_version:
         return ErrorCode.UNSUPPORTED_VERSION
@@ -132,7 +139,7 @@ def _fill(
     partitions: list[ListOffsetsPartitionResponse],
     epoch: int,
     response: ListOffsetsResponse,
-    reply: PendingReply,
+    reply: PendingReply[ListOffsetsResponse],
     found: list[TimedOffset | ErrorCode | None],
 ) -> None:
     for partition, each in zip(partitions, found, strict=True):
@@ -143,7 +150,7 @@ def _fill(
     reply.complete(response)
 
 
-def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: PendingReply) -> None:
+def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: PendingReply[FetchResponse]) -> None:
     """Where there is nothing to read, the answer is held back as long as the client would wait for records. No fetch session is opened."""
     if request.session_id != 0:
         raise CoordinatorError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -174,6 +181,10 @@ def refuse_fetch(context: RequestContext, request: FetchRequest, error: ErrorCod
         partitions = [_partition(partition.partition, error) for partition in topic.partitions]
         topics.append(FetchableTopicResponse(topic.topic, topic.topic_id, partitions))
     return FetchResponse(error_code=error, responses=topics)
+
+
+# One of virtual topics alone is FREE: it waits for nothing but time.
+FETCH_API = ApiRow(FetchRequest, FetchResponse, fetch, refuse_fetch, Order.READ)
 
 
 def _fetch_topic(
@@ -238,7 +249,7 @@ def _end(node: Node, shard: ShardId, isolation_level: int) -> int:
         return 0  # It is loading: what is open is not known yet.
 
 
-def _endpoint(node: Node, reply: PendingReply, node_id: int) -> NodeEndpoint:
+def _endpoint(node: Node, reply: PendingReply[Any], node_id: int) -> NodeEndpoint:
     there = node.endpoint(reply, node_id - node.nodes.first_id)
     return NodeEndpoint(node_id, there.host, there.port)
 

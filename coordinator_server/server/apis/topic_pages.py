@@ -5,7 +5,9 @@ from __future__ import annotations
 from coordinator_server.catalog.topics import name_problem
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.authorized import TOPIC_OPERATIONS
+from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from protocol.error_codes import ErrorCode
@@ -21,7 +23,10 @@ LEADER_EPOCH = 0
 
 
 def describe_topic_partitions(
-    node: Node, context: RequestContext, request: DescribeTopicPartitionsRequest, reply: PendingReply
+    node: Node,
+    context: RequestContext,
+    request: DescribeTopicPartitionsRequest,
+    reply: PendingReply[DescribeTopicPartitionsResponse],
 ) -> None:
     """All topics when none is named. The page ends with as many partitions as were asked for, at most those of the property."""
     cursor = request.cursor or Cursor()
@@ -45,12 +50,13 @@ def describe_topic_partitions(
     reply.complete(response)
 
 
-def refuse_describe_topic_partitions(
-    context: RequestContext, request: DescribeTopicPartitionsRequest, error: ErrorCode, message: str | None
-) -> DescribeTopicPartitionsResponse:
-    return DescribeTopicPartitionsResponse(
-        topics=[DescribeTopicPartitionsResponseTopic(error, topic.name) for topic in request.topics]
-    )
+DESCRIBE_TOPIC_PARTITIONS_API = ApiRow(
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    describe_topic_partitions,
+    each_refused(DescribeTopicPartitionsResponse, "topics", DescribeTopicPartitionsResponseTopic, of="topics", by=("name",)),
+    Order.READ,
+)
 
 
 def _check_cursor(request: DescribeTopicPartitionsRequest, names: list[str]) -> None:

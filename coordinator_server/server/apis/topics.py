@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import ApiRow, Order
+from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.cluster.operations import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
@@ -35,19 +37,24 @@ CONTROLLER_ERRORS = {
 }
 
 
-def create_topics(node: Node, context: RequestContext, request: CreateTopicsRequest, reply: PendingReply) -> None:
+def create_topics(
+    node: Node, context: RequestContext, request: CreateTopicsRequest, reply: PendingReply[CreateTopicsResponse]
+) -> None:
     node.catalog.write(CREATE_TOPICS, context, request, reply)
 
 
-def refuse_create_topics(
-    context: RequestContext, request: CreateTopicsRequest, error: ErrorCode, message: str | None
-) -> CreateTopicsResponse:
-    told = CONTROLLER_ERRORS.get(error, error)
-    results = [CreatableTopicResult(topic.name, error_code=told, error_message=message) for topic in request.topics]
-    return CreateTopicsResponse(topics=results)
+CREATE_TOPICS_API = ApiRow(
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    create_topics,
+    each_refused(CreateTopicsResponse, "topics", CreatableTopicResult, of="topics", by=("name",), errors=CONTROLLER_ERRORS),
+    Order.ALONE,
+)
 
 
-def delete_topics(node: Node, context: RequestContext, request: DeleteTopicsRequest, reply: PendingReply) -> None:
+def delete_topics(
+    node: Node, context: RequestContext, request: DeleteTopicsRequest, reply: PendingReply[DeleteTopicsResponse]
+) -> None:
     if context.api_version < FIRST_DELETION_BY_ID:
         request.topics = [DeleteTopicState(name) for name in request.topic_names]
     node.catalog.write(DELETE_TOPICS, context, request, reply)
@@ -63,12 +70,21 @@ def refuse_delete_topics(
     return DeleteTopicsResponse(responses=[DeletableTopicResult(topic.name, topic.topic_id, told, message) for topic in topics])
 
 
-def create_partitions(node: Node, context: RequestContext, request: CreatePartitionsRequest, reply: PendingReply) -> None:
+DELETE_TOPICS_API = ApiRow(DeleteTopicsRequest, DeleteTopicsResponse, delete_topics, refuse_delete_topics, Order.ALONE)
+
+
+def create_partitions(
+    node: Node, context: RequestContext, request: CreatePartitionsRequest, reply: PendingReply[CreatePartitionsResponse]
+) -> None:
     node.catalog.write(CREATE_PARTITIONS, context, request, reply)
 
 
-def refuse_create_partitions(
-    context: RequestContext, request: CreatePartitionsRequest, error: ErrorCode, message: str | None
-) -> CreatePartitionsResponse:
-    told = CONTROLLER_ERRORS.get(error, error)
-    return CreatePartitionsResponse(results=[CreatePartitionsTopicResult(topic.name, told, message) for topic in request.topics])
+CREATE_PARTITIONS_API = ApiRow(
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    create_partitions,
+    each_refused(
+        CreatePartitionsResponse, "results", CreatePartitionsTopicResult, of="topics", by=("name",), errors=CONTROLLER_ERRORS
+    ),
+    Order.ALONE,
+)

@@ -19,50 +19,30 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.errors import TooLarge, error_for
 from coordinator_server.server.apis.offsets import FETCH_ERRORS
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
-from coordinator_server.server.table import HANDLERS
+from coordinator_server.server.table import ROWS
 from protocol.api import APIS
 from protocol.codec import encoder
 from protocol.error_codes import ErrorCode
-from protocol.messages.alter_configs import AlterConfigsRequest
-from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
-from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
-from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from protocol.messages.delete_groups import DeleteGroupsRequest
-from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from protocol.messages.describe_groups import DescribeGroupsRequest
-from protocol.messages.heartbeat import HeartbeatRequest
-from protocol.messages.incremental_alter_configs import AlterConfigsResource, IncrementalAlterConfigsRequest
-from protocol.messages.join_group import JoinGroupRequest
-from protocol.messages.leave_group import LeaveGroupRequest
-from protocol.messages.list_groups import ListGroupsRequest
-from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from protocol.messages.offset_delete import OffsetDeleteRequest
-from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopic
-from protocol.messages.sync_group import SyncGroupRequest
+from tests.support.api_requests import request_of
 
-# A request of each API that is an operation of a coordinator, and its table.
-OPERATIONS: Final[dict[str, tuple[Any, Any]]] = {
-    "JoinGroup": (JoinGroupRequest("g"), OPERATION_ERRORS),
-    "SyncGroup": (SyncGroupRequest("g"), OPERATION_ERRORS),
-    "Heartbeat": (HeartbeatRequest("g"), {**OPERATION_ERRORS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NONE}),
-    "LeaveGroup": (LeaveGroupRequest("g"), OPERATION_ERRORS),
-    "DescribeGroups": (DescribeGroupsRequest(["g"]), OPERATION_ERRORS),
-    "ListGroups": (ListGroupsRequest(), OPERATION_ERRORS),
-    "DeleteGroups": (DeleteGroupsRequest(["g"]), OPERATION_ERRORS),
-    "OffsetDelete": (OffsetDeleteRequest("g"), OPERATION_ERRORS),
-    "OffsetCommit": (
-        OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0)])]),
-        OPERATION_ERRORS,
-    ),
-    "OffsetFetch": (
-        OffsetFetchRequest("g", [OffsetFetchRequestTopic("t", [0])], [OffsetFetchRequestGroup("g")]),
-        FETCH_ERRORS,
-    ),
-    "CreateTopics": (CreateTopicsRequest(topics=[CreatableTopic("t")]), CONTROLLER_ERRORS),
-    "DeleteTopics": (DeleteTopicsRequest([DeleteTopicState("t")], ["t"]), CONTROLLER_ERRORS),
-    "AlterConfigs": (AlterConfigsRequest([ReplacedResource(2, "t")]), CONTROLLER_ERRORS),
-    "IncrementalAlterConfigs": (IncrementalAlterConfigsRequest([AlterConfigsResource(2, "t")]), CONTROLLER_ERRORS),
-    "CreatePartitions": (CreatePartitionsRequest([CreatePartitionsTopic("t", 2)]), CONTROLLER_ERRORS),
+ROW_OF = {APIS[row.request.kafka.key].name: row for row in ROWS}
+# The table of each API that is an operation of a coordinator.
+OPERATIONS: Final[dict[str, Any]] = {
+    "JoinGroup": OPERATION_ERRORS,
+    "SyncGroup": OPERATION_ERRORS,
+    "Heartbeat": {**OPERATION_ERRORS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NONE},
+    "LeaveGroup": OPERATION_ERRORS,
+    "DescribeGroups": OPERATION_ERRORS,
+    "ListGroups": OPERATION_ERRORS,
+    "DeleteGroups": OPERATION_ERRORS,
+    "OffsetDelete": OPERATION_ERRORS,
+    "OffsetCommit": OPERATION_ERRORS,
+    "OffsetFetch": FETCH_ERRORS,
+    "CreateTopics": CONTROLLER_ERRORS,
+    "DeleteTopics": CONTROLLER_ERRORS,
+    "AlterConfigs": CONTROLLER_ERRORS,
+    "IncrementalAlterConfigs": CONTROLLER_ERRORS,
+    "CreatePartitions": CONTROLLER_ERRORS,
 }
 # They ask the catalog and write nothing of their own; a read fails with nothing that only a log can say.
 READERS: Final = {
@@ -85,33 +65,65 @@ RAW: Final = sorted(
 )
 
 
-def told(answer: Any) -> Iterator[int]:
-    """Every error code in a response, outermost first."""
+def told(answer: Any, field: str = "error_code") -> Iterator[Any]:
+    """What a response has in all fields of this name, outermost first."""
     if isinstance(answer, list):
         for each in answer:
-            yield from told(each)
+            yield from told(each, field)
     elif isinstance(answer, msgspec.Struct):
-        if hasattr(answer, "error_code"):
-            yield answer.error_code
+        if hasattr(answer, field):
+            yield getattr(answer, field)
         for name in answer.__struct_fields__:
-            yield from told(getattr(answer, name))
+            yield from told(getattr(answer, name), field)
+
+
+def refusals(api: str, error: ErrorCode, message: str | None) -> Iterator[Any]:
+    """The answer of each version, which can be encoded there."""
+    row = ROW_OF[api]
+    declared = APIS[row.request.kafka.key]
+    for version in declared.versions:
+        answer = row.refuse(RequestContext("c", "h", declared.key, version), request_of(api, version), error, message)
+        encoder(row.response, version)(answer, bytearray())
+        yield answer
 
 
 def test_every_api_that_is_served_has_its_errors_told() -> None:
-    assert set(HANDLERS) == set(OPERATIONS) | READERS
+    assert ROW_OF.keys() == set(OPERATIONS) | READERS
 
 
 @pytest.mark.parametrize("api", OPERATIONS)
 @pytest.mark.parametrize("error", RAW, ids=lambda error: str(error.name))
 def test_an_error_of_the_log_is_told_as_the_api_says_it(api: str, error: ErrorCode) -> None:
-    row = next(each for each in APIS.values() if each.name == api)
-    request, table = OPERATIONS[api]
-    for version in range(row.min_version, row.max_version + 1):
-        answer = HANDLERS[api][1](RequestContext("c", "h", row.key, version), request, error, None)
-        encoder(row.response, version)(answer, bytearray())
-
+    table = OPERATIONS[api]
+    for answer in refusals(api, error, None):
         assert {code for code in told(answer) if code} <= {table.get(error, error)}
         assert table.get(error, error) in set(told(answer))
+
+
+@pytest.mark.parametrize("api", sorted(ROW_OF))
+def test_every_api_can_refuse_a_request(api: str) -> None:
+    """As its own bug is answered: the error is there, once for the whole or for each thing that was asked for, and nothing else is."""
+    for answer in refusals(api, ErrorCode.UNKNOWN_SERVER_ERROR, "why"):
+        assert {code for code in told(answer) if code} == {ErrorCode.UNKNOWN_SERVER_ERROR}
+
+
+@pytest.mark.parametrize(
+    "api",
+    [
+        "AlterConfigs",
+        "CreatePartitions",
+        "CreateTopics",
+        "DeleteTopics",
+        "DescribeCluster",
+        "DescribeConfigs",
+        "FindCoordinator",
+        "IncrementalAlterConfigs",
+        "Produce",
+    ],
+)
+def test_a_refusal_says_why_where_the_api_has_room_for_it(api: str) -> None:
+    for answer in refusals(api, ErrorCode.UNKNOWN_SERVER_ERROR, "why"):
+        assert "why" in set(told(answer, "error_message"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,76 @@
+"""One request of each API that is served, about the group ``g`` and the topic ``t``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from protocol.fields import Message
+from protocol.messages.alter_configs import AlterConfigsRequest
+from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
+from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from protocol.messages.delete_groups import DeleteGroupsRequest
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from protocol.messages.describe_cluster import DescribeClusterRequest
+from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from protocol.messages.describe_groups import DescribeGroupsRequest
+from protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
+from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from protocol.messages.find_coordinator import FindCoordinatorRequest
+from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.incremental_alter_configs import AlterConfigsResource, IncrementalAlterConfigsRequest
+from protocol.messages.join_group import JoinGroupRequest
+from protocol.messages.leave_group import LeaveGroupRequest
+from protocol.messages.list_config_resources import ListConfigResourcesRequest
+from protocol.messages.list_groups import ListGroupsRequest
+from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_delete import OffsetDeleteRequest
+from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopic
+from protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from protocol.messages.sync_group import SyncGroupRequest
+
+_NEWEST: Final[dict[str, Message]] = {
+    type(request).__name__.removesuffix("Request"): request
+    for request in (
+        AlterConfigsRequest([ReplacedResource(2, "t")]),
+        ApiVersionsRequest("tests", "1"),
+        CreatePartitionsRequest([CreatePartitionsTopic("t", 2)]),
+        CreateTopicsRequest([CreatableTopic("t")]),
+        DeleteGroupsRequest(["g"]),
+        DeleteTopicsRequest([DeleteTopicState("t")]),
+        DescribeClusterRequest(),
+        DescribeConfigsRequest([DescribeConfigsResource(2, "t")]),
+        DescribeGroupsRequest(["g"]),
+        DescribeTopicPartitionsRequest([TopicRequest("t")]),
+        FetchRequest(topics=[FetchTopic("t", partitions=[FetchPartition(0)])]),
+        FindCoordinatorRequest(coordinator_keys=["g"]),
+        HeartbeatRequest("g"),
+        IncrementalAlterConfigsRequest([AlterConfigsResource(2, "t")]),
+        JoinGroupRequest("g"),
+        LeaveGroupRequest("g"),
+        ListConfigResourcesRequest(),
+        ListGroupsRequest(),
+        ListOffsetsRequest(topics=[ListOffsetsTopic("t", [ListOffsetsPartition(0)])]),
+        MetadataRequest([MetadataRequestTopic(name="t")]),
+        OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0)])]),
+        OffsetDeleteRequest("g"),
+        OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g")]),
+        ProduceRequest(acks=1, topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0)])]),
+        SyncGroupRequest("g"),
+    )
+}
+# The newest version that says the same in other fields.
+_OLDER: Final[dict[str, tuple[int, Message]]] = {
+    "DeleteTopics": (5, DeleteTopicsRequest(topic_names=["t"])),
+    "FindCoordinator": (3, FindCoordinatorRequest("g")),
+    "OffsetFetch": (7, OffsetFetchRequest("g", [OffsetFetchRequestTopic("t", [0])])),
+}
+
+
+def request_of(api: str, version: int) -> Message:
+    """A request as a client of this version makes it."""
+    newest, older = _OLDER.get(api, (-1, _NEWEST[api]))
+    return older if version <= newest else _NEWEST[api]

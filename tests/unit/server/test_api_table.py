@@ -1,0 +1,96 @@
+"""The API table: every declared API has a row, the row is of that API, and its parts agree about its messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import ApiRow, Order, ShortWay
+from coordinator_server.server.apis import groups
+from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.cluster.operations import FORWARDED
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.dispatch import ServedApi
+from coordinator_server.server.node import Node
+from coordinator_server.server.table import ROWS
+from coordinator_server.server.then import Then
+from protocol.api import APIS
+from protocol.error_codes import ErrorCode
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from protocol.plain_commits import accepting, commit_reader
+
+ORDER = {row.request.kafka.key: row.order for row in ROWS}
+
+
+def name_of(row: ApiRow[Any, Any]) -> str:
+    return row.request.__name__.removesuffix("Request")
+
+
+def test_every_declared_api_has_one_row() -> None:
+    """ApiVersions offers what protocol/api.py declares: an API without a row would close the connection of who asks for it."""
+    assert sorted(row.request.kafka.key for row in ROWS) == sorted(APIS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
+def test_a_row_is_of_its_declaration(row: ApiRow[Any, Any]) -> None:
+    declared = APIS[row.request.kafka.key]
+    served = ServedApi.of(row, lambda context, request, reply: None)
+
+    assert (row.request, row.response) == (declared.request, declared.response)
+    assert row.response.kafka.key == row.request.kafka.key
+    assert name_of(row) == row.response.__name__.removesuffix("Response") == declared.name
+    assert (served.key, served.name, served.min_version, served.max_version) == (
+        declared.key,
+        declared.name,
+        declared.versions[0],
+        declared.versions[-1],
+    )
+    assert len(served.decode) == len(served.encode) == len(served.has_flexible_response_header) == declared.versions[-1] + 1
+
+
+def test_what_waits_for_others_or_is_sent_to_another_loop_is_alone() -> None:
+    """JoinGroup and SyncGroup wait for the other members; DeleteGroups writes in many shards; changes of the catalog are loop 0's."""
+    waiting, spread, forwarded = {11, 14}, {42}, {row.request.kafka.key for row in FORWARDED.values()}
+
+    assert {key for key, order in ORDER.items() if order is Order.ALONE} == waiting | spread | forwarded
+
+
+def test_what_one_group_hears_of_at_once_is_a_write() -> None:
+    """OffsetCommit, Heartbeat, LeaveGroup, OffsetDelete: pipelines of them lose nothing by acting before the first is durable."""
+    assert {key for key, order in ORDER.items() if order is Order.WRITE} == {8, 12, 13, 47}
+
+
+def test_what_is_free_asks_nobody() -> None:
+    """Its handler answers without a node: there is no state that its answer could depend on."""
+    free = [row for row in ROWS if row.order is Order.FREE]
+
+    assert [name_of(row) for row in free] == ["ApiVersions"]
+    answers: list[Any] = []
+    reply: Any = Then(answers.append, lambda error, message: None)
+    nobody: Any = None
+    for row in free:
+        row.handle(nobody, RequestContext("c", "h", row.request.kafka.key, 0), row.request(), reply)
+    assert [answer.error_code for answer in answers] == [ErrorCode.NONE]
+
+
+if TYPE_CHECKING:
+    # Rows that must not type-check. `make check` reports an ignored error that is none as unused.
+
+    def joins(node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply[JoinGroupResponse]) -> None: ...
+
+    beat, refuse = groups.heartbeat, groups.refuse_heartbeat
+    Request, Response, order = HeartbeatRequest, HeartbeatResponse, Order.WRITE
+
+    ApiRow(Request, Response, beat, refuse, order)
+    ApiRow(Request, Response, groups.join_group, refuse, order)  # type: ignore[arg-type]  # the handler takes another request
+    ApiRow(Request, Response, joins, refuse, order)  # type: ignore[arg-type]  # the handler gives another response
+    ApiRow(Request, Response, beat, groups.refuse_join_group, order)  # type: ignore[arg-type]  # the refusal takes another request
+    ApiRow(Request, Response, beat, error_only(JoinGroupResponse), order)  # type: ignore[arg-type]  # the refusal makes another response
+    ApiRow(JoinGroupRequest, Response, beat, refuse, order)  # type: ignore[arg-type]  # another API's request
+    ApiRow(Request, JoinGroupResponse, beat, refuse, order)  # type: ignore[arg-type]  # another API's response
+    ApiRow(Request, Response, lambda n, c, r, reply: reply.complete(JoinGroupResponse()), refuse, order)  # type: ignore[arg-type]  # so does this one
+    ApiRow(Request, Response, beat, refuse, "write")  # type: ignore[arg-type]  # no order class
+    ApiRow(Request, Response, beat, refuse, order, ShortWay(commit_reader, accepting))  # type: ignore[arg-type]  # another API's codecs
