@@ -1,1 +1,1 @@
-"""One small module per family of APIs: a handler and the API's way to refuse, for each."""
+"""One module per family of APIs. Each API has a handler, a refusal and a row; ``server/table.py`` gathers the rows."""

@@ -1,4 +1,4 @@
-"""The operations that everybody may do while there are no ACLs, as Kafka's bit fields (``AclEntry.supportedOperations``)."""
+"""The operations that clients are told they may do: all of them, since there are no ACLs. Kafka's bit fields (``AclEntry.supportedOperations``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ApiVersions (18), FindCoordinator (10), Metadata (3), DescribeCluster (60): where to go, and what is there."""
+"""ApiVersions (18), FindCoordinator (10), Metadata (3), DescribeCluster (60): which nodes and topics exist."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from protocol.messages.metadata import (
 )
 
 LEADER_EPOCH = 0
-# As Kafka: old clients look for version 0 of Produce before they do anything, and send a newer one (KAFKA-18659).
+# As in Kafka: old clients refuse a server without version 0 of Produce, and then use a newer version (KAFKA-18659).
 TOLD_FROM = {0: 0}
 GROUP_KEY_TYPE = 0
 BROKERS, CONTROLLERS = 1, 2
@@ -55,7 +55,7 @@ def api_versions(
 def refuse_api_versions(
     context: RequestContext, request: ApiVersionsRequest, error: ErrorCode, message: str | None
 ) -> ApiVersionsResponse:
-    # Whoever asks in a version we do not know must learn which ones we do (KIP-511).
+    # A client that used an unknown version learns from this which versions are served (KIP-511).
     return ApiVersionsResponse(error, [api for api in _served() if api.api_key == context.api_key])
 
 
@@ -100,14 +100,14 @@ FIND_COORDINATOR_API = ApiRow(
 
 
 def metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply[MetadataResponse]) -> None:
-    """Answers at once, or after the topics that were made for this request are durable."""
+    """Answer at once, or, when the request creates topics, after they are durable."""
     _check_topic_ids(context, request)
     missing = _missing_topics(node, context, request)
     if not missing:
         reply.complete(_metadata(node, context, request, reply))
         return
     creation = CreateTopicsRequest(topics=[CreatableTopic(name, -1, -1) for name in missing])
-    # The answer tells what is there then, whatever became of the creation.
+    # Whether the creation succeeds or not, the answer describes the topics that exist afterwards.
     done = Then(
         lambda _: reply.complete(_metadata(node, context, request, reply)),
         lambda _error, _message: reply.complete(_metadata(node, context, request, reply)),
@@ -127,7 +127,7 @@ METADATA_API = ApiRow(MetadataRequest, MetadataResponse, metadata, refuse_metada
 
 
 def _check_topic_ids(context: RequestContext, request: MetadataRequest) -> None:
-    """Versions 10 and 11 have the fields for asking by id, but not the feature."""
+    """Versions 10 and 11 have a field for topic ids, but do not support it. Raises CoordinatorError."""
     if context.api_version in (10, 11):
         for topic in request.topics or []:
             if topic.name is None or topic.topic_id != ZERO_UUID:
@@ -183,7 +183,7 @@ def _topics(node: Node, context: RequestContext, request: MetadataRequest) -> It
 def _absent(node: Node, name: str) -> ErrorCode:
     if name_problem(name):
         return ErrorCode.INVALID_TOPIC_EXCEPTION
-    # Who hears of a leader that is not there yet asks again; a topic that is unknown may be taken for a mistake.
+    # Clients retry LEADER_NOT_AVAILABLE; some give up on an unknown topic.
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if node.catalog.is_current else ErrorCode.LEADER_NOT_AVAILABLE
 
 
@@ -206,7 +206,7 @@ def _name_for(context: RequestContext, name: str | None) -> str | None:
 def describe_cluster(
     node: Node, context: RequestContext, request: DescribeClusterRequest, reply: PendingReply[DescribeClusterResponse]
 ) -> None:
-    """KIP-700. These are brokers; controllers (KIP-919) have no endpoints of their own, and no broker is ever fenced (KIP-1073)."""
+    """KIP-700. All nodes are brokers: controllers (KIP-919) have no endpoints of their own, and no broker is fenced (KIP-1073)."""
     if request.endpoint_type != BROKERS:
         raise CoordinatorError(*_not_here(request.endpoint_type))
     response = DescribeClusterResponse(

@@ -1,7 +1,7 @@
 """DescribeConfigs (32), IncrementalAlterConfigs (44), AlterConfigs (33), ListConfigResources (74).
 
-Settings of topics and groups are the catalog's, and the same at every loop. Those of a broker are this server's properties: they are read at its start, and
-nobody changes them while it runs.
+Settings of topics and groups belong to the catalog and are the same at every loop. Settings of a broker are this server's properties, which are
+read at its start and do not change while it runs.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from protocol.messages.list_config_resources import (
     ListConfigResourcesResponse,
 )
 
-# Before this version one could ask for the names of client metrics only.
+# Older versions list the names of client metrics only.
 FIRST_WITH_RESOURCE_TYPES: Final = 1
 DOCUMENTATION: Final = {
     ResourceType.TOPIC: "Checked, kept and told; topics of this server store no records that it could apply to.",
     ResourceType.BROKER: "A property of this server, read at its start: 'coordinator-server config' lists all.",
     ResourceType.GROUP: "Checked, kept and told, for groups of the newer protocols.",
 }
-# What tells resources apart, in all three APIs.
+# The fields that identify a resource, in requests and responses.
 RESOURCE: Final = ("resource_type", "resource_name")
 _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: SettingType.INT, float: SettingType.DOUBLE}
 
@@ -126,7 +126,7 @@ def _topic_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult
 
 def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult]:
     if not name:
-        return []  # What is set for all brokers while they run: nothing.
+        return []  # No setting applies to all brokers while they run.
     ours = node.nodes.first_id + node.nodes.loop
     if not name.removeprefix("-").isdecimal():
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
@@ -144,7 +144,7 @@ def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceRes
         synonyms.insert(0, DescribeConfigsSynonym(name, _text(value), Source.STATIC_BROKER))
     first, kind = synonyms[0], _TYPES.get(type(value), SettingType.STRING)
     if kind is SettingType.INT and name.startswith("log."):
-        kind = SettingType.LONG  # as Kafka has them, nearly all
+        kind = SettingType.LONG  # nearly all of them are, in Kafka
     return DescribeConfigsResourceResult(name, first.value, True, first.source, False, synonyms, kind, None)
 
 
@@ -210,7 +210,7 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
     operation: WriteOperation[Any, Any, Any],
     answer: Callable[..., Any],
 ) -> None:
-    """What is wrong here already is refused here; the rest is the catalog's. The answers are in the order of the request."""
+    """Refuse what can be refused without the catalog, and send it the rest. The answers are in the order of the request."""
     asked = [(each.resource_type, each.resource_name) for each in request.resources]
     times = Counter(asked)
     refused = {}
@@ -232,7 +232,7 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
 
 
 def _problem(node: Node, asked: Any, nulls: Sequence[str]) -> str | None:
-    """Why a resource cannot be changed, whatever is known of it."""
+    """Why a resource cannot be changed, as far as the request alone shows; None when the catalog has to decide."""
     names = [config.name for config in asked.configs]
     if len(set(names)) != len(names):
         return "Error due to duplicate config keys"
@@ -258,7 +258,7 @@ def _broker_problem(node: Node, name: str, names: list[str]) -> str:
 def list_config_resources(
     node: Node, context: RequestContext, request: ListConfigResourcesRequest, reply: PendingReply[ListConfigResourcesResponse]
 ) -> None:
-    """What can be described, or, of groups, what has settings of its own."""
+    """The resources that DescribeConfigs knows; of groups only those that have settings of their own."""
     if context.api_version < FIRST_WITH_RESOURCE_TYPES:
         wanted = {int(ResourceType.CLIENT_METRICS)}
     else:

@@ -31,7 +31,7 @@ DELETE_OFFSETS = WriteOperation("delete-offsets", GroupShard.delete_offsets)
 def delete_groups(
     node: Node, context: RequestContext, request: DeleteGroupsRequest, reply: PendingReply[DeleteGroupsResponse]
 ) -> None:
-    """One operation per shard; the answer leaves when all of them are durable, or refused."""
+    """Run one operation per shard; answer when each is durable or has failed."""
     by_shard: dict[int, list[str]] = {}
     for group_id in dict.fromkeys(request.groups_names):
         by_shard.setdefault(node.partition_of(group_id), []).append(group_id)
@@ -64,7 +64,7 @@ DELETE_GROUPS_API = ApiRow(DeleteGroupsRequest, DeleteGroupsResponse, delete_gro
 def delete_offsets(
     node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply[OffsetDeleteResponse]
 ) -> None:
-    """Partitions that do not exist are refused here; the rest goes to the group's shard."""
+    """Refuse partitions that do not exist; the group's shard handles the rest."""
     refused = _take_unknown(node, request)
 
     def answered(response: OffsetDeleteResponse) -> None:
@@ -73,7 +73,7 @@ def delete_offsets(
         reply.complete(response)
 
     def failed(error: ErrorCode, message: str | None) -> None:
-        # An error of the whole group is all that is told, whatever partitions there are (OffsetDeleteResponse.Builder.merge).
+        # An error of the whole group replaces the answers for all partitions (OffsetDeleteResponse.Builder.merge).
         reply.complete(OffsetDeleteResponse(error_code=operation_error(error)))
 
     if not request.group_id:
@@ -88,7 +88,7 @@ OFFSET_DELETE_API = ApiRow(
 
 
 def _take_unknown(node: Node, request: OffsetDeleteRequest) -> list[OffsetDeleteResponseTopic]:
-    """Take what does not exist out of the request, and return the answers to it."""
+    """Remove partitions that do not exist from the request, and return the answers for them."""
     refused = []
     for asked in request.topics:
         topic = node.topic(asked.name)

@@ -59,7 +59,7 @@ def heartbeat(node: Node, context: RequestContext, request: HeartbeatRequest, re
 def refuse_heartbeat(
     context: RequestContext, request: HeartbeatRequest, error: ErrorCode, message: str | None
 ) -> HeartbeatResponse:
-    # Kafka answers heartbeats as well as it can while the group loads: a client would give up its membership otherwise.
+    # As in Kafka: a client that got this error from a heartbeat would give up its membership.
     if error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return HeartbeatResponse()
     return HeartbeatResponse(error_code=operation_error(error))
@@ -104,7 +104,7 @@ DESCRIBE_GROUPS_API = ApiRow(DescribeGroupsRequest, DescribeGroupsResponse, desc
 def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     if error != ErrorCode.GROUP_ID_NOT_FOUND:
         return DescribedGroup(operation_error(error), group_id=group_id)
-    # Before version 6 (KIP-1043) an unknown group is not an error but a dead one.
+    # Before version 6 (KIP-1043) an unknown group is a dead group, not an error.
     if context.api_version < 6:
         return DescribedGroup(group_id=group_id, group_state="Dead")
     return DescribedGroup(error, message, group_id, group_state="Dead")
@@ -114,7 +114,7 @@ def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest,
     groups = []
     for answer in node.groups.read_all("list-groups", GroupShard.list_groups, request.states_filter, request.types_filter):
         if isinstance(answer, Refused):
-            # A shard that is not ours is somebody else's to list; one that still loads makes the list incomplete.
+            # Shards of other loops are listed there. A shard that is still loading would make the list incomplete.
             if answer.error != ErrorCode.NOT_COORDINATOR:
                 raise CoordinatorError(answer.error)
         else:

@@ -1,4 +1,4 @@
-"""Answers to the topics of one request that come from two places: some partitions were refused before the group was asked about the others."""
+"""Joins two lists of answers for one request: some partitions are refused before the group's shard handles the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T", bound=AnsweredTopic)
 
 
 def merged(refused: Iterable[T], answered: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
-    """One entry per topic, which ``key`` tells apart, the refused partitions first."""
+    """One entry per topic, as identified by ``key``; refused partitions come first."""
     topics = {key(topic): topic for topic in refused}
     for topic in answered:
         known = topics.setdefault(key(topic), topic)

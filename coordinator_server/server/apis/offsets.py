@@ -1,4 +1,4 @@
-"""OffsetCommit (8) and OffsetFetch (9): topic ids become names on the way in, names become ids on the way out."""
+"""OffsetCommit (8) and OffsetFetch (9). Shards know topics by name; requests and responses of newer versions have topic ids."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ COMMIT = WriteOperation("commit-offset", GroupShard.commit_offset)
 COMMIT_ROWS = WriteOperation("commit-offset", GroupShard.commit_rows)
 FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
 INVALID_OFFSET = -1
-# Versions of OffsetFetch: below 2 an error can only be told per partition, below 8 there is one group, from 10 on topics go by id.
+# Versions of OffsetFetch: an error field for the group, several groups, topic ids instead of names.
 FIRST_WITH_ERROR = 2
 FIRST_WITH_GROUPS = 8
 FIRST_WITH_TOPIC_IDS = 10
 
-# Consumers before 3.9 know COORDINATOR_NOT_AVAILABLE as little as REQUEST_TIMED_OUT here, and would give up (handleOffsetFetchException).
+# Consumers before 3.9 give up on COORDINATOR_NOT_AVAILABLE and REQUEST_TIMED_OUT here (handleOffsetFetchException).
 FETCH_ERRORS = {
     **OPERATION_ERRORS,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.NOT_COORDINATOR,
@@ -65,7 +65,7 @@ def commit_offsets(
     request: OffsetCommitRequest | PlainCommit,
     reply: PendingReply[OffsetCommitResponse | AcceptedCommit],
 ) -> None:
-    """Partitions that do not exist are refused here; the rest goes to the group's shard."""
+    """Refuse partitions that do not exist; the group's shard handles the rest."""
     if isinstance(request, PlainCommit):
         prepared = _prepared(node, context, request.shape)
         if prepared is not None:
@@ -114,7 +114,7 @@ OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit, OffsetCommitRespons
 
 
 class _Prepared:
-    """What plain commits of one shape come to while their topics are what they are."""
+    """What all plain commits of one shape have in common while their topics do not change."""
 
     __slots__ = ("known", "partition", "topics")
 
@@ -125,11 +125,11 @@ class _Prepared:
 
 
 def _prepared(node: Node, context: RequestContext, shape: CommitShape) -> _Prepared | None:
-    """None when there is a partition that does not exist."""
+    """Look up the topics and the shard of a shape; None when a partition does not exist."""
     prepared, catalog = shape.prepared, node.catalog
     if isinstance(prepared, _Prepared):
         for topic in prepared.known:
-            # By name, whatever the request says: a topic that was made again is another one.
+            # Compare the object: a topic that was deleted and created again has the same name.
             if catalog.topic(topic.name) is not topic:
                 break
         else:
@@ -148,7 +148,7 @@ def _prepared(node: Node, context: RequestContext, shape: CommitShape) -> _Prepa
 
 
 def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRequest) -> list[OffsetCommitResponseTopic]:
-    """Take what does not exist out of the request, and return the answers to it."""
+    """Remove partitions that do not exist from the request, and return the answers for them."""
     by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
     refused = []
     for asked in request.topics:
@@ -171,7 +171,7 @@ def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRe
 
 
 def _take_beyond(asked: OffsetCommitRequestTopic, count: int) -> OffsetCommitRequestTopic:
-    """The partitions that a topic of ``count`` has not."""
+    """Remove the partitions that a topic with ``count`` partitions does not have from ``asked``, and return them."""
     known: list[OffsetCommitRequestPartition] = []
     beyond: list[OffsetCommitRequestPartition] = []
     for partition in asked.partitions:
@@ -188,11 +188,11 @@ def _refused(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitR
 def fetch_offsets(
     node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply[OffsetFetchResponse]
 ) -> None:
-    """Each group is asked of its own shard, and the answer leaves when all of them have answered."""
+    """Ask the shard of each group; answer when all have answered."""
     version = context.api_version
     asked = _groups_asked(request, version)
     if len(asked) == 1 and not request.require_stable:
-        # As nearly all are: nothing is waited for.
+        # The usual request: nothing has to wait.
         answer = _read_group(node, version, asked[0])
         reply.complete(OffsetFetchResponse(groups=[answer]) if version >= FIRST_WITH_GROUPS else _single(answer, version))
         return
@@ -228,7 +228,7 @@ OFFSET_FETCH_API = ApiRow(OffsetFetchRequest, OffsetFetchResponse, fetch_offsets
 
 
 def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:
-    """The one shape of all versions."""
+    """The request in the form of the newest versions: a list of groups."""
     if version >= FIRST_WITH_GROUPS:
         return request.groups
     topics = None
@@ -238,7 +238,7 @@ def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetch
 
 
 def _read_group(node: Node, version: int, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
-    """What a group has committed."""
+    """What a group has committed, at the high watermark."""
     try:
         unknown = _take_unknown_ids(node, version, group)
         answer = node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_offsets, group)
@@ -250,7 +250,7 @@ def _read_group(node: Node, version: int, group: OffsetFetchRequestGroup) -> Off
 def _fetch_stable(
     node: Node, context: RequestContext, group: OffsetFetchRequestGroup, answered: Callable[[OffsetFetchResponseGroup], None]
 ) -> None:
-    """The same, after what is being written."""
+    """The same, including what is being written: the answer waits until that is durable."""
     version = context.api_version
 
     def complete(answer: OffsetFetchResponseGroup) -> None:
@@ -269,7 +269,7 @@ def _fetch_stable(
 def _with_ids(
     node: Node, group: OffsetFetchRequestGroup, answer: OffsetFetchResponseGroup, unknown: list[OffsetFetchResponseTopics]
 ) -> OffsetFetchResponseGroup:
-    """The answer where topics go by id, with those whose ids nobody has."""
+    """The answer in versions with topic ids; ``unknown`` are the answers for ids without a topic."""
     if answer.error_code == ErrorCode.NONE:
         if group.topics is None:
             answer.topics = [topic for topic in answer.topics if _set_topic_id(node, topic)]
@@ -278,7 +278,7 @@ def _with_ids(
 
 
 def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
-    """Where topics go by id, give them their names, and take those out whose ids nobody has: these answers."""
+    """In versions with topic ids, fill in the names; remove ids without a topic, and return the answers for them."""
     unknown: list[OffsetFetchResponseTopics] = []
     if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
         return unknown
@@ -293,7 +293,7 @@ def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) 
 
 
 def _set_topic_id(node: Node, topic: OffsetFetchResponseTopics) -> bool:
-    """Fill the id in where the offset was committed without one; a topic that is gone cannot be named by id."""
+    """Fill in the id if the offset was committed without one. False if it has none: the topic was deleted."""
     if topic.topic_id == ZERO_UUID:
         known = node.topic(topic.name)
         topic.topic_id = known.topic_id if known is not None else ZERO_UUID
@@ -301,7 +301,7 @@ def _set_topic_id(node: Node, topic: OffsetFetchResponseTopics) -> bool:
 
 
 def _failed(group: OffsetFetchRequestGroup, error: ErrorCode, version: int) -> OffsetFetchResponseGroup:
-    """The whole group refused; the partitions say so only where the group cannot."""
+    """Refuse a whole group. Versions without an error for the group get it for each partition."""
     error = FETCH_ERRORS.get(error, error)
     topics = [_failed_topic(topic, error) for topic in group.topics or []] if version < FIRST_WITH_ERROR else []
     return OffsetFetchResponseGroup(group.group_id, topics, error)
@@ -316,7 +316,7 @@ def _failed_topic(topic: OffsetFetchRequestTopics, error: ErrorCode) -> OffsetFe
 
 
 def _single(group: OffsetFetchResponseGroup, version: int) -> OffsetFetchResponse:
-    """A group's answer as the versions with one group have it."""
+    """A group's answer in the form of versions with a single group."""
     has_error = group.error_code != ErrorCode.NONE
     if has_error and version >= FIRST_WITH_ERROR:
         return OffsetFetchResponse(error_code=group.error_code)

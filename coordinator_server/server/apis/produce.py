@@ -1,4 +1,4 @@
-"""Produce (0): refused, for this server stores no records of others. It is served all the same, since librdkafka reads nothing where it is not offered."""
+"""Produce (0): always refused, since topics here store no records. It is served because librdkafka does not consume from a server without it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHY = "this server coordinates groups: it stores no records"
 
 
 def produce(node: Node, context: RequestContext, request: ProduceRequest, reply: PendingReply[ProduceResponse]) -> None:
-    """Every partition is refused, for good. Who wants no answer learns of it as from Kafka: the connection closes."""
+    """Refuse every partition with an error that clients do not retry. With acks=0 close the connection, as Kafka does."""
     if request.acks == 0:
         reply.connection.close()
         return

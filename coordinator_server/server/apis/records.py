@@ -1,4 +1,4 @@
-"""ListOffsets (2), Fetch (1): this server's own log for internal topics, and enough to keep clients calm for those in which no records live."""
+"""ListOffsets (2), Fetch (1). Internal topics are this server's log; a virtual topic is always empty, and a fetch of it returns when its wait is over."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ FIRST_FETCH_WITH_ENDPOINTS = 16
 def list_offsets(
     node: Node, context: RequestContext, request: ListOffsetsRequest, reply: PendingReply[ListOffsetsResponse]
 ) -> None:
-    """Answers at once, or after looking up times in the log."""
+    """Answer at once, or after looking up timestamps in the log."""
     topics = []
-    # Older answers have no place for it.
+    # Older responses have no field for it.
     epoch = LEADER_EPOCH if context.api_version >= FIRST_WITH_LEADER_EPOCHS else NO_LEADER_EPOCH
     sought: list[tuple[ShardId, int | None]] = []
     to_fill: list[ListOffsetsPartitionResponse] = []
@@ -122,13 +122,13 @@ def _refusal(context: RequestContext, topic: Topic | None, asked: ListOffsetsPar
 
 
 def _virtual_offset(timestamp: int, epoch: int, answer: ListOffsetsPartitionResponse) -> None:
-    """No record has a timestamp, so none is at or after one that is asked for."""
+    """A virtual topic has no record, so no timestamp is found."""
     if timestamp in (LATEST_TIMESTAMP, EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         answer.offset, answer.leader_epoch = 0, epoch
 
 
 def _known_offset(timestamp: int, end: Callable[[], int], epoch: int, answer: ListOffsetsPartitionResponse) -> None:
-    """What is known without a look into the log. Nothing is in a second tier."""
+    """Offsets that are known without reading the log. There is no tiered storage."""
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         answer.offset, answer.leader_epoch = 0, epoch
     elif timestamp == LATEST_TIMESTAMP:
@@ -151,7 +151,7 @@ def _fill(
 
 
 def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: PendingReply[FetchResponse]) -> None:
-    """Where there is nothing to read, the answer is held back as long as the client would wait for records. No fetch session is opened."""
+    """Without records to return, answer after the client's ``max_wait_ms``. No fetch session is opened."""
     if request.session_id != 0:
         raise CoordinatorError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     wanted: list[Wanted] = []
@@ -204,7 +204,7 @@ def _fetch_topic(
         elif topic.name in node.internal:
             partitions.append(_fetch_log(node, topic, partition, request.isolation_level, wanted))
         else:
-            # Wherever a group stopped reading is the end of the partition: no lag, and no reset for want of records.
+            # The partition ends where the client reads: no lag, and no reset because an offset is out of range.
             end = max(0, partition.fetch_offset)
             partitions.append(PartitionData(partition.partition, 0, end, end, 0, aborted_transactions=None))
     return FetchableTopicResponse(asked.topic, asked.topic_id, partitions)
@@ -227,7 +227,7 @@ def _fetch_log(node: Node, topic: Topic, asked: FetchPartition, isolation_level:
 
 
 def _shard(node: Node, topic: Topic, partition: int, leader_epoch: int) -> ShardId:
-    """The shard that a partition of an internal topic is. Raises CoordinatorError where it is not here, or not as the client knows it."""
+    """The shard of a partition of an internal topic. Raises CoordinatorError if another loop owns it, or for a wrong leader epoch."""
     shard = ShardId(topic.name, partition)
     if not node.nodes.owns(shard):
         raise CoordinatorError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -239,14 +239,14 @@ def _shard(node: Node, topic: Topic, partition: int, leader_epoch: int) -> Shard
 
 
 def _end(node: Node, shard: ShardId, isolation_level: int) -> int:
-    """How far a client may read: all that is durable, or, when it wants to, what no open transaction can change any more."""
+    """The offset up to which a client may read: the durable end, or, with READ_COMMITTED, the last stable offset."""
     end = node.fetches.end_offset(shard)
     if isolation_level != READ_COMMITTED:
         return end
     try:
         return min(end, node.groups.read(shard.partition, GroupShard.last_stable_offset))
     except CoordinatorError:
-        return 0  # It is loading: what is open is not known yet.
+        return 0  # The shard is loading: open transactions are not known yet.
 
 
 def _endpoint(node: Node, reply: PendingReply[Any], node_id: int) -> NodeEndpoint:

@@ -1,4 +1,4 @@
-"""DescribeTopicPartitions (75): Metadata of topics page by page, in the order of their names (KIP-966)."""
+"""DescribeTopicPartitions (75): the topics of Metadata in pages, ordered by name (KIP-966)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def describe_topic_partitions(
     request: DescribeTopicPartitionsRequest,
     reply: PendingReply[DescribeTopicPartitionsResponse],
 ) -> None:
-    """All topics when none is named. The page ends with as many partitions as were asked for, at most those of the property."""
+    """Describe the topics named, or all. A page has ``response_partition_limit`` partitions at most, bounded by ``max.request.partition.size.limit``."""
     cursor = request.cursor or Cursor()
     named = {topic.name for topic in request.topics} or {topic.name for topic in (*node.catalog.all_topics(), *node.internal)}
     names = sorted(name for name in named if name >= cursor.topic_name)

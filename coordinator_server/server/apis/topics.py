@@ -1,4 +1,4 @@
-"""CreateTopics (19), DeleteTopics (20), CreatePartitions (37): changes of the catalog, which is a controller to its clients."""
+"""CreateTopics (19), DeleteTopics (20), CreatePartitions (37): changes of the catalog. To clients it is the controller."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 
-# From here on DeleteTopics names topics by id, too, and from here on it knows that topics may not be deleted at all.
+# Versions of DeleteTopics: topic ids beside names, and the error TOPIC_DELETION_DISABLED.
 FIRST_DELETION_BY_ID = 6
 FIRST_WITH_DELETION_DISABLED = 3
 
-# An admin client knows these, and asks again where that may help.
+# Admin clients know these errors, and retry where that can help.
 CONTROLLER_ERRORS = {
     ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_CONTROLLER,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NOT_CONTROLLER,
     ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_CONTROLLER,
     ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_CONTROLLER,
-    # Kafka's controller refuses a batch of more records than it can write at once in this way.
+    # Kafka's controller gives this error for a batch with more records than it can write at once.
     ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.POLICY_VIOLATION,
 }
 
