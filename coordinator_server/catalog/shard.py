@@ -13,10 +13,11 @@ from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.grow import plan_growth
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config, loop_count
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, CoordinatorTimer, Reply, RequestContext
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
@@ -109,10 +110,10 @@ class CatalogShard(CoordinatorShard):
         """Every topic, by name."""
         return sorted((topic for _, topic in self._topics.items_at(committed_offset)), key=lambda topic: topic.name)
 
-    def digest(self, committed_offset: int) -> tuple[int, str]:
-        """What all topics come to after the records before the returned offset."""
+    def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
+        """What all topics come to, at once: they are few."""
         topics = (topic for _, topic in self._topics.items_at(committed_offset))
-        return committed_offset, catalog_digest(topics, self._own.items_at(committed_offset))
+        return StateDigest(committed_offset, catalog_digest(topics, self._own.items_at(committed_offset)), {})
 
     def settings(self, committed_offset: int, resource: Resource) -> Own:
         """What a topic or a group has of its own: text by name."""

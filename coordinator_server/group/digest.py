@@ -10,10 +10,10 @@ becomes durable tells which containers it changed, and the next question hashes 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from coordinator_server.group.groups import Groups
-from coordinator_server.machine.digest import digest_text, item_digest
+from coordinator_server.machine.digest import StateDigest, digest_text, item_digest
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.digest import offsets_digest
 from protocol.codec import encoder
@@ -21,14 +21,6 @@ from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
 
 _KEY_TYPE = b"\0\2"
 _VALUE_VERSION = 3
-
-
-class StateDigest(NamedTuple):
-    """What a shard's groups come to after the records before ``offset``. ``groups``, if asked for, are those that have any state."""
-
-    offset: int
-    digest: str
-    groups: dict[str, str]
 
 
 def metadata_digest(group_id: str, metadata: GroupMetadataValue) -> int:
@@ -71,7 +63,10 @@ class GroupDigests:
         self._total = 0
 
     def ask(self, committed_offset: int, max_items: int, with_groups: bool) -> StateDigest | None:
-        """The digests as of the high watermark; None after about ``max_items`` items, when there is more to hash: ask again."""
+        """The digests as of the high watermark, if asked for with those of the groups that have any state.
+
+        None after about ``max_items`` items, when there is more to hash: ask again.
+        """
         if not self._is_asked:
             self._is_asked = True
             self._changed.update(self._groups.ids_at(committed_offset))

@@ -17,12 +17,13 @@ from coordinator_server.group import commit, delete, describe, restore
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.classic.sessions import start_restored_sessions
-from coordinator_server.group.digest import GroupDigests, StateDigest
+from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.unserved import KINDS
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import (
     Clock,
     CoordinatorResult,
@@ -172,9 +173,9 @@ class GroupShard:
         """The groups of this shard that pass both filters."""
         return describe.list_groups(self.groups, committed_offset, states, types)
 
-    def digest(self, committed_offset: int, max_items: int, with_groups: bool = True) -> StateDigest | None:
+    def digest(self, committed_offset: int, max_items: int, with_parts: bool = True) -> StateDigest | None:
         """What all groups come to. None when there is more to hash than ``max_items``: ask again."""
-        return self._digests.ask(committed_offset, max_items, with_groups)
+        return self._digests.ask(committed_offset, max_items, with_parts)
 
     # --- life
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from struct import Struct as Layout
-from typing import Final
+from typing import Final, NamedTuple
 
 FORMAT: Final = 1
 """Which items there are and how they are encoded. Digests of different formats cannot be compared."""
@@ -17,6 +17,14 @@ FORMAT: Final = 1
 _BYTES: Final = 16
 _MASK: Final = (1 << 8 * _BYTES) - 1
 _LENGTH: Final = Layout(">I")
+
+
+class StateDigest(NamedTuple):
+    """What a shard's state comes to after the records before ``offset``; if asked for, with its parts by name, where a kind has any."""
+
+    offset: int
+    digest: str
+    parts: dict[str, str]
 
 
 def item_digest(key: bytes, value: bytes) -> int:

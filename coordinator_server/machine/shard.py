@@ -18,6 +18,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from msgspec import Struct
 
 from coordinator_server.machine.block import RecordBlock
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.provenance import ANONYMOUS, Origin, Reason
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -143,6 +144,9 @@ class CoordinatorShard(Protocol):
     def last_stable_offset(self, committed_offset: int, /) -> int:
         """A read operation: the offset of the first record that an open transaction may still take back, or the end of what is durable."""
         return committed_offset
+
+    def digest(self, committed_offset: int, max_items: int, with_parts: bool, /) -> StateDigest | None:
+        """A read operation: what the hard state comes to. None when there is more to hash than about ``max_items``: ask again."""
 
     def rest_on(self, below: StateBelow, /) -> bool:
         """Before anything is replayed: whether the shard takes the state below as its own. If not, it gets the records."""

@@ -15,11 +15,11 @@ from msgspec import Struct
 from coordinator_server.catalog.shard import TOPIC as CATALOG_TOPIC
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
-from coordinator_server.group.digest import StateDigest
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import DamagedLog, LockedLog
 from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.log.store import ShardId
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.changes import Change, LastChanges
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
@@ -204,7 +204,7 @@ def groups_of(shard: GroupShard, changes: LastChanges | None = None) -> list[Gro
             if changes is not None:
                 offset.changed = changes.of_offset(group_id, topic, partition, found.record_offset)
             groups[group_id].offsets.append(offset)
-    for group_id, digest in digest_of(shard).groups.items():
+    for group_id, digest in digest_of(shard).parts.items():
         # A group of which there are open transactions only is not one yet.
         if group_id in groups:
             groups[group_id].digest = digest

@@ -97,7 +97,7 @@ def verify_shard(check: Check) -> Verdict:
         shard_dir.name,
         check.upto,
         counted.records,
-        len(digest_of(full).groups),
+        len(digest_of(full).parts),
         digest_of(full).digest,
         digest_of(compacted).digest,
         check.live,
@@ -126,7 +126,7 @@ def _differences(full: GroupShard, compacted: GroupShard, check: Check) -> Itera
     if digest_of(full).digest != digest_of(compacted).digest:
         yield from _of_states(groups_of(full), groups_of(compacted))
     if check.live is not None and check.live != digest_of(compacted).digest:
-        yield from _of_digests(digest_of(compacted).groups, check.live_groups)
+        yield from _of_digests(digest_of(compacted).parts, check.live_groups)
 
 
 def _of_states(full: Sequence[Group], compacted: Sequence[Group]) -> Iterator[str]:

@@ -167,7 +167,7 @@ class Daemon:
         self.operations: dict[str, Operation] = {
             "shards": self._describe_shards,
             "seal": partial(self._when_loaded, self._seal),
-            "digest": partial(self._when_loaded, partial(answer_digest, self._groups, self._catalog)),
+            "digest": partial(self._when_loaded, partial(answer_digest, (self._catalog, self._groups))),
             "restore": partial(self._when_loaded, partial(answer_restore, self._node)),
             "expiring": partial(self._when_loaded, partial(answer_expiring, self._node)),
         }

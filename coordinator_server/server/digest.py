@@ -9,12 +9,11 @@ Each shard answers as of its high watermark at one moment; different shards at d
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.digest import FORMAT
+from coordinator_server.machine.digest import FORMAT, StateDigest
+from coordinator_server.machine.shard import CoordinatorShard
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.control import Refusal
 
@@ -22,31 +21,27 @@ from coordinator_server.server.control import Refusal
 ITEMS_PER_STEP: Final = 1000
 
 
-async def answer_digest(
-    groups: CoordinatorRuntime[GroupShard], catalog: CoordinatorRuntime[CatalogShard], request: Mapping[str, Any]
-) -> Mapping[str, Any]:
+async def answer_digest(runtimes: Iterable[CoordinatorRuntime[Any]], request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Raises Refusal for a shard that is not here, and CoordinatorError for one that cannot be read."""
-    topics = {str(shard): shard.partition for shard, *_ in catalog.progress}
-    hosted = topics | {str(shard): shard.partition for shard, *_ in groups.progress}
-    with_groups = request.get("groups") is True
+    hosted = {str(each.shard): (runtime, each.shard.partition) for runtime in runtimes for each in runtime.progress}
+    with_parts = request.get("groups") is True
     shards = {}
     for name in request.get("shards") or hosted:
         if name not in hosted:
             raise Refusal(f"no shard {name} here; there are: {', '.join(hosted)}")
-        if name in topics:
-            offset, digest = catalog.read(hosted[name], CatalogShard.digest)
-            shards[name] = {"offset": offset, "digest": digest}
-        else:
-            shards[name] = await _groups_digest(groups, hosted[name], with_groups)
+        found = await _digest(*hosted[name], with_parts=with_parts)
+        answer: dict[str, Any] = {"offset": found.offset, "digest": found.digest}
+        shards[name] = answer | {"groups": found.parts} if with_parts else answer
     return {"format": FORMAT, "shards": shards}
 
 
-async def _groups_digest(groups: CoordinatorRuntime[GroupShard], partition: int, with_groups: bool) -> dict[str, Any]:
-    found = groups.read(partition, GroupShard.digest, ITEMS_PER_STEP, with_groups)
+async def _digest(runtime: CoordinatorRuntime[Any], partition: int, *, with_parts: bool) -> StateDigest:
+    found = runtime.read(partition, _step, with_parts)
     while found is None:
         await asyncio.sleep(0)
-        found = groups.read(partition, GroupShard.digest, ITEMS_PER_STEP, with_groups)
-    answer: dict[str, Any] = {"offset": found.offset, "digest": found.digest}
-    if with_groups:
-        answer["groups"] = found.groups
-    return answer
+        found = runtime.read(partition, _step, with_parts)
+    return found
+
+
+def _step(shard: CoordinatorShard, committed_offset: int, with_parts: bool) -> StateDigest | None:
+    return shard.digest(committed_offset, ITEMS_PER_STEP, with_parts)

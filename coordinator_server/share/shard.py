@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from coordinator_server.machine.digest import digest_text
+from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.shard import CoordinatorShard
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.share.digest import share_partition_digest
 from coordinator_server.share.share_partition import SharePartition, SharePartitionKey, after_snapshot, after_update
 from protocol.coordinator_records import CoordinatorRecord
@@ -34,10 +34,10 @@ class ShareShard(CoordinatorShard):
         """Every share partition, in no particular order."""
         return self._partitions.items_at(committed_offset)
 
-    def digest(self, committed_offset: int) -> tuple[int, str]:
-        """What all share partitions come to after the records before the returned offset."""
+    def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
+        """What all share partitions come to, at once."""
         total = sum(share_partition_digest(key, state) for key, state in self._partitions.items_at(committed_offset))
-        return committed_offset, digest_text(total)
+        return StateDigest(committed_offset, digest_text(total), {})
 
     # The shard's contract
 

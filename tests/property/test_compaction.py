@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coordinator_server.group.digest import StateDigest
 from coordinator_server.log.layers import LayerAttempt, newest_valid_layer, publish
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.pipeline.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.plan import Source, plan_shard
 from coordinator_server.pipeline.replay import digest_of, groups_of, replay_batches

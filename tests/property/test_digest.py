@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from coordinator_server.group.digest import StateDigest
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
@@ -181,7 +181,7 @@ def test_a_layer_and_its_tail_have_the_digest_of_the_whole_log(history: list[lis
         living.write(operation)
     living.settle(is_durable=True)
     assert found.digest == whole.digest == living.digest().digest
-    assert {group.group_id: group.digest for group in found.groups} == whole.groups == living.digest().groups
+    assert {group.group_id: group.digest for group in found.groups} == whole.parts == living.digest().parts
     assert whole.offset == LATEST
 
 

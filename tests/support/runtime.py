@@ -101,6 +101,9 @@ class ToyShard:
         """Nothing is stable while a transaction is open: where it begins is not kept."""
         return 0 if list(self.open.items_at(committed_offset)) else committed_offset
 
+    def digest(self, committed_offset: int, max_items: int, with_parts: bool, /) -> None:
+        """Nothing here asks for it."""
+
     def rest_on(self, below: StateBelow, /) -> bool:
         """Gets the records."""
         return False

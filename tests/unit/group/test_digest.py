@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from coordinator_server.group.digest import StateDigest, group_digest
+from coordinator_server.group.digest import group_digest
 from coordinator_server.group.groups import Groups
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from protocol.coordinator_records import CoordinatorRecord
@@ -103,7 +104,7 @@ def test_an_item_by_hand() -> None:
     key = b"\0\1" + b"\0\1h" + b"\0\1t" + b"\0\0\0\0"
     value = struct.pack(">qi", 12, 3) + b"\1" + struct.pack(">q", 1000) + b"\0" + struct.pack(">q", -1)
 
-    found = digest_of(STATE).groups["h"]
+    found = digest_of(STATE).parts["h"]
 
     assert found == hashlib.blake2b(struct.pack(">I", len(key)) + key + value, digest_size=16).hexdigest()
 
@@ -152,7 +153,7 @@ def test_any_change_of_state_changes_it(other: CoordinatorRecord) -> None:
     assert isinstance(key, OffsetCommitKey | GroupMetadataKey)
 
     assert after.digest != before.digest
-    changed = {name for name in before.groups.keys() | after.groups.keys() if before.groups.get(name) != after.groups.get(name)}
+    changed = {name for name in before.parts.keys() | after.parts.keys() if before.parts.get(name) != after.parts.get(name)}
     assert changed == {key.group}
 
 
@@ -160,8 +161,8 @@ def test_a_shards_digest_is_the_sum_of_its_groups() -> None:
     """So a shard that differs leads to the group that does."""
     found = digest_of(STATE)
 
-    assert int(found.digest, 16) == sum(int(digest, 16) for digest in found.groups.values()) % 2**128
-    assert set(found.groups) == {"g", "h", "i"}
+    assert int(found.digest, 16) == sum(int(digest, 16) for digest in found.parts.values()) % 2**128
+    assert set(found.parts) == {"g", "h", "i"}
 
 
 def test_records_of_the_oldest_clusters_come_to_the_same_state() -> None:
@@ -252,6 +253,6 @@ def test_an_open_transaction_is_state_of_its_own() -> None:
     done = run(lambda: shard.replay_end_transaction_marker(P, TransactionResult.COMMIT))
 
     assert len({before.digest, opened.digest, rewritten.digest, of_two.digest}) == 4
-    assert set(of_two.groups) == {*before.groups, "new"}
+    assert set(of_two.parts) == {*before.parts, "new"}
     assert of_one[1:] == rewritten[1:]
     assert done[1:] == digest_of([*STATE, offset("g", 0, 78)])[1:]

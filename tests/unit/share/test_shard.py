@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.share.digest import share_partition_digest
 from coordinator_server.share.shard import ShareShard
@@ -112,4 +113,4 @@ def test_the_digest_covers_the_key_and_nothing_of_the_count() -> None:
 
     assert share_partition_digest(KEY, counted) == share_partition_digest(KEY, state)
     assert share_partition_digest(KEY._replace(partition=4), state) != share_partition_digest(KEY, state)
-    assert replayed().digest(0) == (0, "0" * 32)
+    assert replayed().digest(0) == StateDigest(0, "0" * 32, {})
