@@ -5,6 +5,7 @@
     segments           every batch: checksum, offsets without a gap, records that parse, from where history begins to the end
     layers             the manifest, every file as it says, batches in order, records that parse
     marks              theirs is the segment beside them
+    names              every log is of a topic and a partition that the server reads (kinds.py)
 
 What a crash leaves is no damage: a torn end, a removal or an attempt that was not finished, marks that are not right. It is noted.
 Beside a running server the end of the log moves: what is after the durable end is left to it.
@@ -22,13 +23,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from coordinator_server.kinds import KINDS
 from coordinator_server.log import journal
 from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.frames import ShardEnd
 from coordinator_server.log.index import marks_path, read_marks
 from coordinator_server.log.layers import MANIFEST, Layer, layer_offsets, layer_path, layer_to_load, open_layer
-from coordinator_server.log.meta import IMPORTED, read_meta
+from coordinator_server.log.meta import FORMAT, IMPORTED, Meta, read_meta
 from coordinator_server.log.meta import NAME as META
 from coordinator_server.log.overlay import OverlayStorage, ReadOnlyStorage
 from coordinator_server.log.recovery import journal_dir, loops_of, recover, segment_bases, shards_of
@@ -36,27 +38,23 @@ from coordinator_server.log.segments import end_of_batches, segment_path
 from coordinator_server.log.storage import LocalStorage, Storage, holder, read_file
 from coordinator_server.log.store import ShardId
 from coordinator_server.log.walk import Bad, Whole, walk
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, RecordSerde
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_records
 
 Progress = Callable[[int, int], None]
 """Told how many bytes were read, of how many."""
 
-_SERDES: Final[dict[str, RecordSerde]] = {
-    "__consumer_offsets": GROUP_SERDE,
-    "__cluster_metadata": CLUSTER_METADATA_SERDE,
-}
 _OTHERS: Final = frozenset({".lock", ".compact.lock", "control.sock", "cluster.sock", META, IMPORTED, "journal"})
 _DAMAGED: Final = -1
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.2
 
 _SALVAGE: Final = "restore the file from a copy, or 'log verify --salvage OUT' makes a directory of all that is whole"
+_COUNTS: Final = ", ".join(f"{kind.partitions}=" for kind in KINDS.values() if isinstance(kind.partitions, str))
 _MEANS: Final = {
     "meta": (
         "whose directory this is cannot be told: the server does not start",
-        "restore the file: four lines, version=1, cluster.id=, node.id=, offsets.topic.num.partitions= as they were",
+        f"restore the file: the lines version={FORMAT}, cluster.id=, node.id=, {_COUNTS} as they were, and none with a checksum",
     ),
     "journal": ("commits that were acknowledged may be gone: the server does not start", _SALVAGE),
     "segment": ("the records there cannot be read: the server does not start with this shard", _SALVAGE),
@@ -75,6 +73,10 @@ _MEANS: Final = {
     "record": (
         "the batch is as it was written, and what was written is no record that this server knows how to read",
         "use the version that wrote it; if that is this one, it is a bug: please report it",
+    ),
+    "stranger": (
+        "the server starts without what is in there",
+        "move the directory away, or use the version that wrote it",
     ),
     "start": ("the server does not start", _SALVAGE),
 }
@@ -142,20 +144,44 @@ class _Check:
         self._all_bytes = sum(size for _, size in _files(data_dir))
 
     def run(self) -> Report:
-        try:
-            read_meta(self.storage, self.data_dir)
-            self._read(f"{self.data_dir}/{META}")
-        except (LogError, OSError) as error:
-            self._damaged(f"{self.data_dir}/{META}", 0, str(error), "meta")
+        meta = self._meta()
         ends = self._journals()
-        for shard in shards_of(self.storage, self.data_dir):
+        directories = [shard for shard in shards_of(self.storage, self.data_dir) if os.path.isdir(f"{self.data_dir}/{shard}")]
+        for shard in directories:
             self._shard(shard, ends.get(shard))
+        for shard in sorted({*directories, *ends, *self._entries}):
+            self._place(shard, meta, is_written=shard in ends or shard in self._entries)
         for name in sorted(os.listdir(self.data_dir)):
             if name not in _OTHERS and not os.path.isdir(f"{self.data_dir}/{name}"):
                 self._note(f"{self.data_dir}/{name}", "not a file of the log")
         if not self.report.is_served:
             self._try_start()
         return self.report
+
+    def _meta(self) -> Meta | None:
+        path = f"{self.data_dir}/{META}"
+        try:
+            meta = read_meta(self.storage, self.data_dir)
+            self._read(path)
+        except (LogError, OSError) as error:
+            self._damaged(path, 0, str(error), "meta")
+            return None
+        return meta
+
+    def _place(self, shard: ShardId, meta: Meta | None, *, is_written: bool) -> None:
+        """Whether the server has a use for a shard of that name."""
+        directory = f"{self.data_dir}/{shard}"
+        count = meta.partitions.get(shard.topic) if meta is not None else None
+        if shard.topic not in KINDS:
+            why = f"{shard.topic} is no topic of this server's"
+        elif count is not None and shard.partition >= count:
+            why = f"{shard.topic} has {count} partitions, 0 to {count - 1}"
+        else:
+            return
+        if is_written or segment_bases(self.storage, directory) or layer_offsets(Path(directory)):
+            self._damaged(directory, 0, why, "stranger")
+        else:
+            self._note(directory, f"{why}, and nothing of a log is in there")
 
     # What was found.
 
@@ -333,12 +359,12 @@ class _Check:
 
     def _records(self, shard: ShardId, path: str, position: int, batch: Whole, counted: int = 1) -> None:
         self.report.batches += counted
-        serde = _SERDES.get(shard.topic)
+        kind = KINDS.get(shard.topic)
         try:
             for record in iter_records(batch.data, 0, batch.header):
                 self.report.records += counted
-                if serde is not None and not batch.header.is_control:
-                    serde.decode(record.key, record.value)
+                if kind is not None and not batch.header.is_control:
+                    kind.serde.decode(record.key, record.value)
         except DecodeError as error:
             self._damaged(path, position, f"in the batch at offset {batch.header.base_offset}: {error}", "record")
 

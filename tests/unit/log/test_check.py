@@ -9,12 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.config import Config
+from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS, Kind, Retention, partition_counts
 from coordinator_server.log.check import Finding, Report, check
 from coordinator_server.log.checkpoint import DATA, INDEX, REST, Block, in_order, write_checkpoint
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.layers import LayerAttempt, Summary, layer_offsets, open_layer, publish
 from coordinator_server.log.salvage import Hole, salvage
-from coordinator_server.log.store import Append
+from coordinator_server.log.store import Append, ShardId
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.cluster_metadata import TopicRecord
+from protocol.messages.group_records import GroupMetadataKey
+from protocol.messages.share_records import ShareSnapshotKey
+from protocol.messages.transaction_records import TransactionLogKey
 from protocol.record_batch import BatchBuilder, read_header
 from tests.support.log import values
 from tests.support.log_dir import BEGINS, COUNT, IN_JOURNAL, SHARDS, expected, make, open_store, record_batch
@@ -316,7 +323,93 @@ def test_salvage_needs_an_empty_place_and_an_identity(data: Path) -> None:
 
 def test_every_kind_says_what_it_means() -> None:
     """And what to do."""
-    for kind in ("meta", "journal", "segment", "history", "checkpoint", "layer", "record", "start"):
+    for kind in ("meta", "journal", "segment", "history", "checkpoint", "layer", "record", "stranger", "start"):
         finding = Finding("file", 0, "why", kind)
         assert finding.means
         assert finding.action
+
+
+# Which directories are the server's, and what is in them.
+
+RECORDS: dict[str, CoordinatorRecord] = {
+    CATALOG.topic: CoordinatorRecord(TopicRecord("orders", bytes(15) + b"x"), None),
+    GROUPS.topic: CoordinatorRecord(GroupMetadataKey("readers"), None),
+    TRANSACTIONS.topic: CoordinatorRecord(TransactionLogKey("payments"), None),
+    SHARE_STATE.topic: CoordinatorRecord(ShareSnapshotKey("readers", bytes(15) + b"x", 3), None),
+}
+
+
+def put(data: Path, name: str, key: bytes | None, value: bytes | None) -> None:
+    """A directory like a shard's, with one record."""
+    builder = BatchBuilder(0, 0)
+    builder.append(key, value)
+    (data / name).mkdir()
+    (data / name / f"{0:020d}.log").write_bytes(builder.finish())
+
+
+@pytest.mark.parametrize("topic", KINDS)
+def test_records_are_read_as_those_of_their_topic(data: Path, topic: str) -> None:
+    """Of each internal topic a record that ends too early is told, and a whole one is none."""
+    kind, record = KINDS[topic], RECORDS[topic]
+    number = count - 1 if (count := partition_counts(Config())[topic]) > 1 else 0
+    for directory in data.glob(f"{topic}-*"):
+        shutil.rmtree(directory)
+    key, value = kind.serde.encode_key(record), kind.serde.encode_value(record)
+    put(data, f"{topic}-{number}", key, value)
+    assert [each for each in kinds(check(str(data))) if each[2] == "record"] == []
+    shutil.rmtree(data / f"{topic}-{number}")
+    put(data, f"{topic}-{number}", key[:-1] if key else None, value[:-1] if value else None)
+
+    [damage] = [each for each in check(str(data)).damage if each.kind == "record"]
+    assert "in the batch at offset 0" in damage.why
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("__consumer_offset-3", "__consumer_offset is no topic of this server's"),
+        ("__consumer_offsets-50", "__consumer_offsets has 50 partitions, 0 to 49"),
+        ("__cluster_metadata-1", "__cluster_metadata has 1 partitions, 0 to 0"),
+    ],
+)
+def test_a_log_that_no_server_would_read_is_told(data: Path, name: str, why: str) -> None:
+    """A copy that was put back under a wrong name would be missing, and all would seem to be well."""
+    put(data, name, b"\0\2", b"")
+    report = check(str(data))
+
+    [told] = [each for each in report.damage if each.kind == "stranger"]
+    assert (told.path, told.why) == (str(data / name), why)
+
+
+def test_a_topic_that_only_the_journal_has_is_told(tmp_path: Path) -> None:
+    """A newer server was killed before its directory had anything."""
+    store = open_store(tmp_path / "data")
+    shard = ShardId("__queue", 4)
+    store.submit([Append(shard, 0, 0, record_batch(shard, 0))], lambda _error: None)
+    data = Path(shutil.copytree(tmp_path / "data", tmp_path / "copy"))
+    store.close()
+    shutil.rmtree(data / str(shard))
+
+    assert kinds(check(str(data))) == [("__queue-4", 0, "stranger")]
+
+
+def test_what_only_has_a_name_like_a_shards_is_noted(data: Path) -> None:
+    """Directories and files of somebody else."""
+    (data / "backup-2024").mkdir()
+    (data / "notes-1").write_bytes(b"call Ada")
+    report = check(str(data))
+
+    assert report.damage == []
+    assert [(note.path, note.what) for note in report.notes] == [
+        (str(data / "backup-2024"), "backup is no topic of this server's, and nothing of a log is in there"),
+        (str(data / "notes-1"), "not a file of the log"),
+    ]
+
+
+def test_a_kind_of_a_newer_version_is_known_by_its_row(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else has to be touched for it to be verified."""
+    monkeypatch.setitem(KINDS, "__toy", Kind("__toy", GROUPS.serde, 7, Retention.KEYED))
+    put(data, "__toy-6", b"\0\2", None)
+    put(data, "__toy-7", b"\0\2\0\0", None)
+
+    assert kinds(check(str(data))) == [(f"{0:020d}.log", 0, "record"), ("__toy-7", 0, "stranger")]
