@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from coordinator_server.config import (
@@ -14,7 +18,7 @@ from coordinator_server.config import (
     parse_overrides,
     with_loops,
 )
-from coordinator_server.kinds import partition_counts
+from coordinator_server.kinds import KINDS, partition_counts
 
 
 def test_properties_have_kafkas_names() -> None:
@@ -83,3 +87,20 @@ def test_a_loop_too_many_is_named_with_the_property_that_bounds_it() -> None:
     """Kinds that may never be used do not count."""
     with pytest.raises(ConfigError, match=r"loops=2: offsets.topic.num.partitions=1 has no shard for each of them"):
         load({"loops": "2", "offsets.topic.num.partitions": "1"})
+
+
+def test_every_property_is_read() -> None:
+    """By code that has the configuration under that name, or by the table of kinds."""
+    sources = (Path(__file__).parents[2] / "coordinator_server").rglob("*.py")
+    read = {name for source in sources for name in read_from_config(ast.parse(source.read_text()))}
+    of_kinds = {kind.partitions.replace(".", "_") for kind in KINDS.values() if isinstance(kind.partitions, str)}
+
+    assert set(Config.__struct_fields__) - read - of_kinds == set()
+
+
+def read_from_config(tree: ast.AST) -> Iterator[str]:
+    """The ``x`` of every ``config.x``, ``self._config.x`` and ``node.config.x``."""
+    for found in ast.walk(tree):
+        match found:
+            case ast.Attribute(ast.Name(owner) | ast.Attribute(attr=owner), name) if owner in ("config", "_config"):
+                yield name

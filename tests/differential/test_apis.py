@@ -1,0 +1,33 @@
+"""Scripts can ask for every API that is served, but for those that are named here with what holds their answers instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from coordinator_server.server.table import ROWS
+from tests.differential import asking
+from tests.scenarios import player
+
+TESTS: Final = Path(__file__).parents[1]
+ELSEWHERE: Final = {
+    "AlterConfigs": "integration/test_configs.py",
+    "ApiVersions": "unit/protocol/test_api.py",
+    "DescribeCluster": "integration/test_cluster.py",
+    "DescribeTopicPartitions": "integration/test_topics.py",
+    "Fetch": "integration/test_internal_topics.py",
+    "ListOffsets": "integration/test_internal_topics.py",
+    "Produce": "integration/test_internal_topics.py",
+}
+
+
+def test_every_api_is_compared_with_a_broker_or_said_not_to_be() -> None:
+    imported = {name for module in (asking, player) for name in vars(module)}
+    asked = {name.removesuffix("Request") for name in imported if name.endswith("Request")}
+
+    assert {row.request.__name__.removesuffix("Request") for row in ROWS} == asked | ELSEWHERE.keys()
+    assert asked.isdisjoint(ELSEWHERE)
+
+
+def test_what_is_held_elsewhere_is_there() -> None:
+    assert [api for api, path in ELSEWHERE.items() if api not in (TESTS / path).read_text()] == []
