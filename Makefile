@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev run compact test torture simulate differential storm interop check format generate golden kafkalog bench fuzz wheel lock clean
+.PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm interop check format generate golden kafkalog bench fuzz wheel lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -81,19 +81,18 @@ bench: with-dev ## requests per second beside a server that does nothing; ARGS='
 	@$(BIN)/python -m bench.serve $(ARGS)
 
 fuzz: with-dev ## two million inputs, guided by coverage, for everything that decodes; ARGS='-runs=100000' for another number
-	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip -q install 'atheris>=3.0'
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/fuzz.lock
 	@$(BIN)/python -m tests.fuzz build/fuzz -runs=2000000 -max_len=600 -timeout=10 $(ARGS)
 
-wheel: with-dev ## a wheel whose hot modules are compiled (a C compiler; some minutes); it goes to dist/
-	@$(BIN)/python -c 'import setuptools' 2>/dev/null || $(BIN)/python -m pip -q install setuptools
+wheel: with-tools ## a wheel whose hot modules are compiled (a C compiler; some minutes); it goes to dist/
 	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build -t wheel $(ARGS)
 
-lock: with-run ## pin the newest versions that pyproject.toml allows into requirements/*.lock
-	@scripts/lock
+lock: with-tools ## pin the newest versions that pyproject.toml allows, with hashes, into requirements/*.lock; ARGS=--keep moves only what no longer fits
+	@scripts/lock $(ARGS)
 
 clean: ## remove .venv, caches and build results; DATA_DIR stays
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/build spark-warehouse metastore_db derby.log
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-with-run with-spark with-dev:
+with-run with-spark with-dev with-tools:
 	@scripts/setup $(@:with-%=%)
