@@ -1,35 +1,15 @@
-"""DescribeGroups and ListGroups: the groups that the log knows, in the state they are in now."""
+"""DescribeGroups and ListGroups, over the groups of all types."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from coordinator_server.group.classic.group import ClassicGroup
-from coordinator_server.group.classic.member import ClassicGroupMember
-from coordinator_server.group.classic.state import EMPTY, STABLE, ClassicGroupState
-from coordinator_server.group.groups import Groups, StoredGroup, restored_group
-from coordinator_server.machine.errors import CoordinatorError
-from protocol.error_codes import ErrorCode
-from protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember
+from coordinator_server.group.registry import Groups
+from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
-
-GROUP_TYPE = "classic"
 
 
 def describe_group(groups: Groups, committed_offset: int, group_id: str) -> DescribedGroup:
-    """State and members. Protocol and subscriptions are told of a stable group only. Raises GROUP_ID_NOT_FOUND."""
-    groups.unserved.refuse_describe(group_id, committed_offset)
-    if not groups.existed_at(group_id, committed_offset):
-        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
-    group = groups.find(group_id) or _as_it_was(groups, committed_offset, group_id)
-    is_stable = group.state is STABLE
-    return DescribedGroup(
-        group_id=group_id,
-        group_state=group.state.value,
-        protocol_type=group.protocol_type or "",
-        protocol_data=(group.protocol_name or "") if is_stable else "",
-        members=[_described(group, member, is_stable) for member in group.members.values()],
-    )
+    """One group, as DescribeGroups tells of it. Raises GROUP_ID_NOT_FOUND, also for a group that is not classic."""
+    return groups.type_at(group_id, committed_offset).described(group_id, committed_offset)
 
 
 def list_groups(groups: Groups, committed_offset: int, states: list[str], types: list[str]) -> list[ListedGroup]:
@@ -38,50 +18,8 @@ def list_groups(groups: Groups, committed_offset: int, states: list[str], types:
     wanted = {name.lower().strip() for name in states}
     return [
         listed
-        for listed in _listed(groups, committed_offset)
-        if (not types or listed.group_type in wanted_types) and (not states or listed.group_state.lower() in wanted)
+        for group_type in groups.types.values()
+        if not types or group_type.name in wanted_types
+        for listed in group_type.listed(committed_offset)
+        if not states or listed.group_state.lower() in wanted
     ]
-
-
-def _as_it_was(groups: Groups, committed_offset: int, group_id: str) -> ClassicGroup:
-    """A group whose deletion is on its way to the log."""
-    stored = groups.stored.get_at(group_id, committed_offset)
-    return ClassicGroup(group_id, EMPTY, -1) if stored is None else restored_group(group_id, stored.value)
-
-
-def _described(group: ClassicGroup, member: ClassicGroupMember, is_stable: bool) -> DescribedGroupMember:
-    return DescribedGroupMember(
-        member.member_id,
-        member.group_instance_id,
-        member.client_id,
-        member.client_host,
-        member.metadata(group.protocol_name) if is_stable else b"",
-        member.assignment,
-    )
-
-
-def _listed(groups: Groups, committed_offset: int) -> Iterator[ListedGroup]:
-    stored = dict(groups.stored.items_at(committed_offset))
-    for group_id, record in stored.items():
-        yield _listed_group(groups, group_id, record)
-    unserved = groups.unserved.listed(committed_offset)
-    yield from unserved
-    known = stored.keys() | {listed.group_id for listed in unserved}
-    # The same order in every process: a group that has both is told of once.
-    for group_id in dict.fromkeys([*groups.offsets.groups_at(committed_offset), *groups.pending.groups_at(committed_offset)]):
-        if group_id not in known:
-            yield _listed_group(groups, group_id, None)
-
-
-def _listed_group(groups: Groups, group_id: str, record: StoredGroup | None) -> ListedGroup:
-    group = groups.living(group_id)
-    if group is not None:
-        return _row(group_id, group.protocol_type, group.state)
-    # Not touched since the start: a group without members needs no object of its own to be listed.
-    if record is None:
-        return _row(group_id, None, EMPTY)
-    return _row(group_id, record.value.protocol_type, STABLE if record.value.members else EMPTY)
-
-
-def _row(group_id: str, protocol_type: str | None, state: ClassicGroupState) -> ListedGroup:
-    return ListedGroup(group_id, protocol_type or "", state.value, GROUP_TYPE)

@@ -1,7 +1,7 @@
 """The digest of each group's hard state and of all groups of a shard, as of the high watermark.
 
-A group's digest is the sum over its items: its GroupMetadata record, at version 3, its offsets, and those of open transactions. A shard's digest is the
-sum over its groups.
+A group's digest is the sum over its items: every record of it that is hard state, as its type says, its offsets, and those of open transactions. A shard's
+digest is the sum over its groups.
 
 Nothing is kept, and writes cost nothing, until somebody asks for the first time: then every group is hashed, some at a time. From then on each batch that
 becomes durable tells which containers it changed, and the next question hashes those groups anew.
@@ -12,36 +12,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coordinator_server.group.groups import Groups
-from coordinator_server.machine.digest import StateDigest, digest_text, item_digest
+from coordinator_server.group.registry import Groups
+from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.digest import offsets_digest
-from protocol.codec import encoder
-from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
-
-_KEY_TYPE = b"\0\2"
-_VALUE_VERSION = 3
-
-
-def metadata_digest(group_id: str, metadata: GroupMetadataValue) -> int:
-    """The hash of a group's GroupMetadata record."""
-    key, value = bytearray(_KEY_TYPE), bytearray()
-    encoder(GroupMetadataKey, 0)(GroupMetadataKey(group_id), key)
-    encoder(GroupMetadataValue, _VALUE_VERSION)(metadata, value)
-    return item_digest(bytes(key), bytes(value))
 
 
 def group_digest(groups: Groups, group_id: str, committed_offset: int) -> tuple[int, int]:
     """The sum over a group's items as of ``committed_offset``, and how many there are."""
-    total = count = 0
-    stored = groups.stored.get_at(group_id, committed_offset)
-    if stored is not None:
-        total, count = metadata_digest(group_id, stored.value), 1
+    items = [item for each in groups.types.values() for item in each.digest_items(group_id, committed_offset)]
     offsets = groups.offsets.of_group_at(group_id, committed_offset)
     parts = [] if offsets is None else [offsets_digest(group_id, offsets.items_at(committed_offset))]
     for producer_id, pending in groups.pending.of_group_at(group_id, committed_offset):
         parts.append(offsets_digest(group_id, pending.items_at(committed_offset), producer_id))
-    return total + sum(part for part, _ in parts), count + sum(items for _, items in parts)
+    return sum(items) + sum(part for part, _ in parts), len(items) + sum(count for _, count in parts)
 
 
 class GroupDigests:
@@ -98,7 +82,9 @@ class GroupDigests:
             self._known[group_id] = digest
         offsets = groups.offsets.by_group.get_at(group_id, committed_offset)
         pending = groups.pending.by_group.get_at(group_id, committed_offset)
-        containers: list[object] = [] if offsets is None else [*offsets.containers]
+        containers = [found for each in groups.types.values() for found in each.digest_containers(group_id, committed_offset)]
+        if offsets is not None:
+            containers += offsets.containers
         if pending is not None:
             containers.append(pending)
         if containers:

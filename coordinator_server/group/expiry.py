@@ -18,13 +18,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.group.classic.group import NO_TIMESTAMP, ClassicGroup
-from coordinator_server.group.classic.state import EMPTY, STABLE
-from coordinator_server.group.delete import group_tombstone
-from coordinator_server.group.groups import Groups
+from coordinator_server.group.group_type import ExpiryRule
+from coordinator_server.group.registry import Groups
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import Clock, CoordinatorResult
 from coordinator_server.machine.timeline import LATEST
@@ -32,7 +29,6 @@ from coordinator_server.offsets.delete import tombstone
 from coordinator_server.offsets.store import NO_TIMESTAMP as NO_EXPIRY
 from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.messages.group_records import GroupMetadataKey
 
 TIMER_KEY: Final = ("expire-offsets",)
 # One step of a pass: some milliseconds of the loop, and a batch of moderate size.
@@ -48,6 +44,15 @@ class Due(NamedTuple):
     topic: str
     partition: int
     at_ms: int
+
+
+class _Expired(NamedTuple):
+    """What has expired of a group: its tombstones, how many offsets were looked at, whether that was all, and whether the group ends."""
+
+    records: list[CoordinatorRecord]
+    looked_at: int
+    is_done: bool = True
+    is_ended: bool = False
 
 
 class SteadyClock:
@@ -90,8 +95,8 @@ class OffsetExpiry:
 
     def due(self, group_id: str) -> list[Due]:
         """When each offset of a group expires as things are now, first ones first. Those that do not expire are left out."""
-        view = self._view(group_id)
-        due = [Due(*position, at_ms) for position, at_ms in self._due(view)] if view is not None else []
+        rule = self._groups.type_of(group_id).expiry_rule(group_id)
+        due = [] if rule is None else [Due(*position, at_ms) for position, at_ms in self._due(group_id, rule)]
         return sorted((each for each in due if each.at_ms != _NEVER), key=lambda each: each.at_ms)
 
     def _schedule(self, delay_ms: int) -> None:
@@ -105,6 +110,7 @@ class OffsetExpiry:
             left.extend(groups.ids())
             self._earliest_ms = {group_id: at_ms for group_id in left if (at_ms := self._earliest_ms.get(group_id))}
         records: list[CoordinatorRecord] = []
+        ended: list[str] = []
         looked_at = 0
         while left and looked_at < OFFSETS_PER_STEP and len(records) < RECORDS_PER_STEP:
             group_id = left.popleft()
@@ -115,21 +121,21 @@ class OffsetExpiry:
             if bound_ms > now_ms:
                 self._earliest_ms[group_id] = bound_ms
                 continue
-            expired, size, is_done = self._expired(group_id, now_ms, RECORDS_PER_STEP - len(records))
-            records += expired
-            looked_at += size
-            if not is_done:
+            expired = self._expired(group_id, now_ms, RECORDS_PER_STEP - len(records))
+            records += expired.records
+            looked_at += expired.looked_at
+            if expired.is_ended:
+                ended.append(group_id)
+            if not expired.is_done:
                 left.appendleft(group_id)
                 break
         self._schedule(NEXT_STEP_MS if left else groups.config.offsets_retention_check_interval_ms)
-        keys = (record.key for record in records)
-        deleted = [living for key in keys if isinstance(key, GroupMetadataKey) and (living := groups.living(key.group))]
-        return CoordinatorResult(None, records, partial(groups.put_back, deleted), reasons=[Reason(Why.OFFSETS_EXPIRED)])
+        return CoordinatorResult(None, records, groups.ending(ended), reasons=[Reason(Why.OFFSETS_EXPIRED)])
 
     def _bound(self, group_id: str) -> int:
         """Before when no offset of a simple group expires that rests in a checkpoint, whose index says so; 0 where that is not known."""
         groups = self._groups
-        if group_id in groups.stored or group_id in groups.pending or groups.living(group_id) is not None:
+        if not groups.classic.is_at_rest(group_id):
             return 0
         bounds = groups.offsets.resting_bounds(group_id)
         if bounds is None:
@@ -138,46 +144,37 @@ class OffsetExpiry:
         by_age_ms = oldest_commit_ms + groups.config.offsets_retention_minutes * 60_000
         return by_age_ms if least_expire_ms == NO_EXPIRY else min(by_age_ms, least_expire_ms)
 
-    def _expired(self, group_id: str, now_ms: int, limit: int) -> tuple[list[CoordinatorRecord], int, bool]:
-        """Tombstones for what has expired of a group, at most ``limit`` of them; how much was looked at, and whether that was all."""
-        view = self._view(group_id)
-        if view is None:
-            return [], 0, True
-        due = list(self._due(view))
+    def _expired(self, group_id: str, now_ms: int, limit: int) -> _Expired:
+        """Tombstones for what has expired of a group, at most ``limit`` of them."""
+        group_type = self._groups.type_of(group_id)
+        rule = group_type.expiry_rule(group_id)
+        if rule is None:
+            return _Expired([], 0)
+        due = list(self._due(group_id, rule))
         expired = [position for position, at_ms in due if at_ms <= now_ms]
         if len(expired) >= limit:
-            return [tombstone(group_id, *position) for position in expired[:limit]], len(due), False
+            return _Expired([tombstone(group_id, *position) for position in expired[:limit]], len(due), is_done=False)
         records = [tombstone(group_id, *position) for position in expired]
-        if view.state is EMPTY and group_id not in self._groups.pending:
-            if len(expired) == len(due):
-                records.append(group_tombstone(group_id))
-                self._earliest_ms.pop(group_id, None)
-            else:
-                self._earliest_ms[group_id] = min(at_ms for _, at_ms in due if at_ms > now_ms)
-        else:
-            self._earliest_ms.pop(group_id, None)
-        return records, len(due), True
+        self._earliest_ms.pop(group_id, None)
+        if not rule.is_ending or group_id in self._groups.pending:
+            return _Expired(records, len(due))
+        if len(expired) == len(due):
+            return _Expired([*records, *group_type.tombstones(group_id)], len(due), is_ended=True)
+        self._earliest_ms[group_id] = min(at_ms for _, at_ms in due if at_ms > now_ms)
+        return _Expired(records, len(due))
 
-    def _view(self, group_id: str) -> ClassicGroup | None:
-        """The group as it is; one that nobody has touched yet needs no lasting object to be looked at."""
-        return self._groups.living(group_id) or self._groups.restored(group_id)
-
-    def _due(self, group: ClassicGroup) -> Iterator[tuple[TopicPartition, int]]:
-        offsets = self._groups.offsets.of_group_at(group.group_id, LATEST)
+    def _due(self, group_id: str, rule: ExpiryRule) -> Iterator[tuple[TopicPartition, int]]:
+        offsets = self._groups.offsets.of_group_at(group_id, LATEST)
         if offsets is None:
             return
         retention_ms = self._groups.config.offsets_retention_minutes * 60_000
-        is_expiring = group.protocol_type is None or group.state is EMPTY
-        is_expiring = is_expiring or (group.state is STABLE and group.subscribed_topics is not None)
-        empty_since = group.current_state_timestamp if group.protocol_type and group.state is EMPTY else NO_TIMESTAMP
-        is_open = self._groups.pending.open_at(group.group_id, LATEST)
+        is_open = self._groups.pending.open_at(group_id, LATEST)
         for (topic, partition), committed in offsets.items():
-            is_kept = not is_expiring or group.is_subscribed_to(topic) or (topic, partition) in is_open
-            yield (topic, partition), _NEVER if is_kept else _due_ms(committed, empty_since, retention_ms)
+            is_kept = rule.is_kept(topic) or (topic, partition) in is_open
+            yield (topic, partition), _NEVER if is_kept else _due_ms(committed, rule.since_ms, retention_ms)
 
 
-def _due_ms(committed: OffsetAndMetadata, empty_since_ms: int, retention_ms: int) -> int:
+def _due_ms(committed: OffsetAndMetadata, since_ms: int | None, retention_ms: int) -> int:
     if committed.expire_timestamp_ms != NO_EXPIRY:
         return committed.expire_timestamp_ms
-    base_ms = committed.commit_timestamp_ms if empty_since_ms == NO_TIMESTAMP else empty_since_ms
-    return base_ms + retention_ms
+    return (committed.commit_timestamp_ms if since_ms is None else since_ms) + retention_ms

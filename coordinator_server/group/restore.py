@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from coordinator_server.group.classic.state import EMPTY
-from coordinator_server.group.groups import Groups
+from coordinator_server.group.registry import Groups
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult
@@ -45,11 +44,9 @@ class Restored(Struct):
 
 
 def restore_offsets(groups: Groups, request: Restore) -> CoordinatorResult[Restored]:
-    """Write what differs. Raises NON_EMPTY_GROUP, and UNSTABLE_OFFSET_COMMIT while a transaction may still change an offset of the group."""
+    """Write what differs. Raises what the type of the group refuses, and UNSTABLE_OFFSET_COMMIT while a transaction may still change an offset of the group."""
     group_id = request.group_id
-    group = groups.find(group_id)
-    if group is not None and group.state is not EMPTY:
-        raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP, f"group {group_id} is {group.state.value}: stop its members first")
+    groups.type_of(group_id).admit_restore(group_id)
     if group_id in groups.pending:
         raise CoordinatorError(ErrorCode.UNSTABLE_OFFSET_COMMIT, f"group {group_id} has transactions that have not ended")
     found = groups.offsets.of_group_at(group_id, LATEST)

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -16,13 +15,11 @@ from coordinator_server.config import Config
 from coordinator_server.group import commit, delete, describe, restore
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
-from coordinator_server.group.classic.sessions import start_restored_sessions
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
-from coordinator_server.group.groups import Groups
+from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.topic_deletion import TopicDeletion
-from coordinator_server.group.unserved import KINDS
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import (
     Clock,
@@ -40,10 +37,9 @@ from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.commit import NO_RETENTION_TIME
 from coordinator_server.offsets.fetch import fetch_offsets
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.describe_groups import DescribedGroup
-from protocol.messages.group_records import GroupMetadataKey, LegacyOffsetCommitKey, OffsetCommitKey, OffsetCommitValue
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
@@ -70,17 +66,10 @@ class GroupShard:
         new_id: Callable[[], str],
     ) -> None:
         self.groups = Groups(config, registry, timer, clock, new_id)
-        self.groups.on_restored = partial(start_restored_sessions, self.groups)
         self.expiry = OffsetExpiry(self.groups)
         self._topic_deletion = TopicDeletion(self.groups)
         self._digests = GroupDigests(self.groups, registry)
-        offsets = self.groups.offsets
-        self._replay: dict[type, Callable[[int, Any, Any], None]] = {
-            LegacyOffsetCommitKey: offsets.replay_legacy,
-            OffsetCommitKey: offsets.replay,
-            GroupMetadataKey: self.groups.replay,
-            **dict.fromkeys(KINDS, self.groups.unserved.replay),
-        }
+        self._replay = self.groups.replay_table()
 
     # --- write operations
 
@@ -88,25 +77,25 @@ class GroupShard:
         self, context: RequestContext, request: JoinGroupRequest, reply: Reply[JoinGroupResponse]
     ) -> CoordinatorResult[JoinGroupResponse]:
         """Answered when the join phase is over, or at once."""
-        return _spoken_for(request, join.join_group(self.groups, JoinAttempt(context, request, reply)))
+        return _spoken_for(request, join.join_group(self.groups.classic, JoinAttempt(context, request, reply)))
 
     def sync_group(
         self, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
     ) -> CoordinatorResult[SyncGroupResponse]:
         """Answered when the leader's assignments are durable, or at once."""
-        return _spoken_for(request, sync.sync_group(self.groups, context, request, reply))
+        return _spoken_for(request, sync.sync_group(self.groups.classic, context, request, reply))
 
     def heartbeat(
         self, context: RequestContext, request: HeartbeatRequest, reply: Reply[HeartbeatResponse]
     ) -> CoordinatorResult[HeartbeatResponse]:
         """Does not wait for records of other groups, nor for offsets."""
-        return heartbeat.heartbeat(self.groups, request)
+        return heartbeat.heartbeat(self.groups.classic, request)
 
     def leave_group(
         self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
     ) -> CoordinatorResult[LeaveGroupResponse]:
         """Any version's shape of request and response."""
-        return leave.leave_group(self.groups, context, request)
+        return leave.leave_group(self.groups.classic, context, request)
 
     def commit_offset(
         self, context: RequestContext, request: OffsetCommitRequest, reply: Reply[OffsetCommitResponse]
@@ -126,6 +115,8 @@ class GroupShard:
         self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
     ) -> CoordinatorResult[OffsetFetchResponseGroup]:
         """``require_stable``: everything written so far, answered when it is durable (KIP-447), but for what a transaction may change."""
+        if self.groups.others:
+            self.groups.type_of(request.group_id).admit_fetch(request, LATEST)
         unstable = self.groups.pending.open_at(request.group_id, LATEST)
         return CoordinatorResult(fetch_offsets(self.groups.offsets, LATEST, request, unstable))
 
@@ -163,6 +154,8 @@ class GroupShard:
 
     def fetch_offsets(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
         """The offsets of one group; all of them when the request's topics are None."""
+        if self.groups.others:
+            self.groups.type_at(request.group_id, committed_offset).admit_fetch(request, committed_offset)
         return fetch_offsets(self.groups.offsets, committed_offset, request)
 
     def describe_group(self, committed_offset: int, group_id: str) -> DescribedGroup:
@@ -206,13 +199,15 @@ class GroupShard:
 
     def on_loaded(self) -> None:
         """Sessions of the members that the log knows begin anew."""
-        self.groups.restore_members()
+        for group_type in self.groups.types.values():
+            group_type.on_loaded()
         self.expiry.start()
 
     def on_unloaded(self) -> None:
         """Whoever waits looks for the new coordinator."""
         self.expiry.stop()
-        self.groups.drop_all(ErrorCode.NOT_COORDINATOR)
+        for group_type in self.groups.types.values():
+            group_type.on_unloaded()
         self.groups.offsets.close()
 
 

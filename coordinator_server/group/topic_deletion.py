@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.group.delete import outliving_record
 from coordinator_server.group.expiry import NEXT_STEP_MS, OFFSETS_PER_STEP, RECORDS_PER_STEP
-from coordinator_server.group.groups import Groups
+from coordinator_server.group.registry import Groups
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.machine.timeline import LATEST
@@ -62,7 +61,7 @@ class TopicDeletion:
             if len(found) <= room:
                 left.popleft()
                 if found and len(found) == self._groups.offsets_of(group_id):
-                    records += outliving_record(self._groups, group_id)
+                    records += self._groups.type_of(group_id).outliving_records(group_id)
         if left:
             self._groups.timer.schedule(TIMER_KEY, NEXT_STEP_MS, self._step)
         said = ", ".join(self._topics)

@@ -187,7 +187,7 @@ def digest_of(shard: GroupShard) -> StateDigest:
 def groups_of(shard: GroupShard, changes: LastChanges | None = None) -> list[Group]:
     """Everything a shard's hard state says, by group id."""
     groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.groups_at(LATEST)}
-    for group_id, stored in shard.groups.stored.items():
+    for group_id, stored in shard.groups.classic.stored.items():
         value = stored.value
         group = groups.setdefault(group_id, Group(group_id))
         group.generation, group.protocol_type = value.generation, value.protocol_type

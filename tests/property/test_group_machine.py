@@ -236,7 +236,7 @@ class GroupMachine(RuleBasedStateMachine):
             again.replay(offset, record)
 
         for group_id, (value, offsets) in hard_state(again).items():
-            stored = log.shard.groups.stored.get_at(group_id, log.committed_offset)
+            stored = log.shard.groups.classic.stored.get_at(group_id, log.committed_offset)
             assert (stored and stored.value) == value
             fetched = log.shard.fetch_offsets(log.committed_offset, OffsetFetchRequestGroup(group_id, topics=None))
             assert {
@@ -252,7 +252,7 @@ class GroupMachine(RuleBasedStateMachine):
     @invariant()
     def groups_are_sound(self) -> None:
         for group_id in GROUPS:
-            group = self.log.shard.groups.living(group_id)
+            group = self.log.shard.groups.classic.living(group_id)
             if group is not None:
                 self._check_membership(group)
                 self._check_waiting(group)
@@ -268,7 +268,7 @@ class GroupMachine(RuleBasedStateMachine):
 
         assert all(reply.is_answered for reply in self.replies)
         for group_id in GROUPS:
-            group = self.log.shard.groups.living(group_id)
+            group = self.log.shard.groups.classic.living(group_id)
             assert group is None or (group.state is EMPTY and not group.pending_joins)
         assert self.log.timer.keys == {expiry.TIMER_KEY}
         assert self.log.hard_state() == self.log.replayed_state()
@@ -290,7 +290,7 @@ class GroupMachine(RuleBasedStateMachine):
             actor.member_id = ""
         if response.error_code != ErrorCode.NONE:
             return
-        group = self.log.shard.groups.living(actor.group_id)
+        group = self.log.shard.groups.classic.living(actor.group_id)
         assert group is not None
         assert group.state in {COMPLETING_REBALANCE, STABLE}
         assert response.generation_id == group.generation_id

@@ -199,7 +199,7 @@ class ModelMachine(RuleBasedStateMachine):
             assert [(each.member_id, each.group_instance_id, each.assignment) for each in members] == [
                 (each.member_id, each.instance_id, each.assignment) for each in model.written.members
             ]
-        group = log.shard.groups.living(GROUP)
+        group = log.shard.groups.classic.living(GROUP)
         if group is not None:
             model._is_there()
             assert (group.state.value, group.generation_id, list(group.members)) == (

@@ -173,8 +173,8 @@ class Mirror:
 
     def _check_living(self, shard: GroupShard) -> None:
         """A group that is stable is what its record says."""
-        for group_id, stored in shard.groups.stored.items():
-            group = shard.groups.living(group_id)
+        for group_id, stored in shard.groups.classic.stored.items():
+            group = shard.groups.classic.living(group_id)
             if group is None or group.state is not STABLE:
                 continue
             members = {member.member_id: member.assignment for member in group.members.values()}

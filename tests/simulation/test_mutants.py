@@ -69,7 +69,7 @@ def hurried(play: Play) -> None:
         if isinstance(op.request, JoinGroupRequest) and process is not None:
             for shard in process.daemon._groups._contexts.values():
                 for group_id in shard.shard.groups.ids():
-                    group = shard.shard.groups.living(group_id)
+                    group = shard.shard.groups.classic.living(group_id)
                     for member in group.members.values() if group is not None else ():
                         member.session_timeout_ms = 500
 
@@ -84,7 +84,7 @@ def generations_begin_again(play: Play) -> None:
     def forget(process: Process) -> None:
         for shard in process.daemon._groups._contexts.values():
             for group_id in shard.shard.groups.ids():
-                group = shard.shard.groups.living(group_id)
+                group = shard.shard.groups.classic.living(group_id)
                 if group is not None:
                     group.generation_id = 0
 
@@ -94,8 +94,8 @@ def generations_begin_again(play: Play) -> None:
 def state_is_not_the_log(play: Play) -> None:
     def forget(process: Process) -> None:
         for shard in process.daemon._groups._contexts.values():
-            if shard.shard.groups.stored:
-                shard.shard.groups.stored.pop(min(shard.shard.groups.stored), None)
+            if shard.shard.groups.classic.stored:
+                shard.shard.groups.classic.stored.pop(min(shard.shard.groups.classic.stored), None)
 
     play.machine.when_serving = forget
 

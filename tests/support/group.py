@@ -85,6 +85,7 @@ class FakeReply:
         self._version = version
         self.response: Any = None
         self.error: ErrorCode | None = None
+        self.message: str | None = None
         self._on_answer = on_answer
 
     @property
@@ -100,7 +101,7 @@ class FakeReply:
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         assert not self.is_answered, f"answered twice: {self.response or self.error} and {error}"
-        self.error = error
+        self.error, self.message = error, message
         self._tell()
 
     def _tell(self) -> None:
@@ -273,8 +274,8 @@ def hard_state(shard: GroupShard) -> Hard:
     groups = shard.groups
     return {
         group_id: (
-            groups.stored[group_id].value if group_id in groups.stored else None,
+            groups.classic.stored[group_id].value if group_id in groups.classic.stored else None,
             dict(offsets) if (offsets := groups.offsets.of_group_at(group_id, LATEST)) else {},
         )
-        for group_id in {*groups.stored, *groups.offsets.groups_at(LATEST)}
+        for group_id in {*groups.classic.stored, *groups.offsets.groups_at(LATEST)}
     }

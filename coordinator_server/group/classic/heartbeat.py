@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.state import PREPARING_REBALANCE
-from coordinator_server.group.groups import Groups
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.error_codes import ErrorCode
@@ -13,7 +13,7 @@ _ALIVE = HeartbeatResponse()
 _REBALANCING = HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
 
 
-def heartbeat(groups: Groups, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
+def heartbeat(groups: ClassicGroups, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
     """The answer waits for nothing but uncommitted records of this very group. Raises CoordinatorError."""
     group_id = request.group_id
     if not group_id:

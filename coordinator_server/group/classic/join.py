@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.rebalance import NOTHING, Result, joined, prepare_or_complete
 from coordinator_server.group.classic.records import new_group_record
 from coordinator_server.group.classic.sessions import start_pending_session, start_session
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.group.classic.static_join import replace_static_member
-from coordinator_server.group.groups import Groups
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
@@ -32,14 +32,15 @@ UNKNOWN_MEMBER_ID = ""
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 
 
-def join_group(groups: Groups, attempt: JoinAttempt) -> Result:
+def join_group(groups: ClassicGroups, attempt: JoinAttempt) -> Result:
     """Answers the attempt, now or when the join phase is over."""
     request = attempt.request
     refusal = _refusal(groups, request)
     if refusal is not ErrorCode.NONE:
         return _refuse(attempt, refusal, request.member_id)
     try:
-        tombstones = groups.unserved.admit_classic_member(request.group_id)
+        other = groups.others.get(request.group_id)
+        tombstones = [] if other is None else other.admit_classic_member(request.group_id)
     except CoordinatorError as refused:
         return _refuse(attempt, refused.error, UNKNOWN_MEMBER_ID)
     is_new_group = bool(tombstones) or not groups.exists(request.group_id)
@@ -59,7 +60,7 @@ def join_group(groups: Groups, attempt: JoinAttempt) -> Result:
     return result
 
 
-def _refusal(groups: Groups, request: JoinGroupRequest) -> ErrorCode:
+def _refusal(groups: ClassicGroups, request: JoinGroupRequest) -> ErrorCode:
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
     config = groups.config
@@ -68,7 +69,7 @@ def _refusal(groups: Groups, request: JoinGroupRequest) -> ErrorCode:
     return ErrorCode.NONE
 
 
-def _join(groups: Groups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
+def _join(groups: ClassicGroups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     request = attempt.request
     member_id = request.member_id
     if not _has_room(group, member_id, groups.config.group_max_size):
@@ -101,7 +102,7 @@ def _has_room(group: ClassicGroup, member_id: str, max_size: int) -> bool:
     return member is not None or len(group.members) < max_size
 
 
-def _join_new_member(groups: Groups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
+def _join_new_member(groups: ClassicGroups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     instance_id = attempt.request.group_instance_id
     name = attempt.context.client_id if instance_id is None else instance_id
     member_id = f"{name}-{groups.new_id()}"
@@ -116,7 +117,7 @@ def _join_new_member(groups: Groups, group: ClassicGroup, attempt: JoinAttempt) 
     return _add_member(groups, group, member_id, attempt)
 
 
-def _add_member(groups: Groups, group: ClassicGroup, member_id: str, attempt: JoinAttempt) -> Result:
+def _add_member(groups: ClassicGroups, group: ClassicGroup, member_id: str, attempt: JoinAttempt) -> Result:
     context, request = attempt.context, attempt.request
     # Hosts are written as Java writes an address without a name.
     member = ClassicGroupMember(member_id, request.group_instance_id, context.client_id, f"/{context.client_host}")
@@ -134,7 +135,7 @@ def _add_member(groups: Groups, group: ClassicGroup, member_id: str, attempt: Jo
     return prepare_or_complete(groups, group, attempt.reason(Why.MEMBER_JOINED, member_id))
 
 
-def _rejoin(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, attempt: JoinAttempt) -> Result:
+def _rejoin(groups: ClassicGroups, group: ClassicGroup, member: ClassicGroupMember, attempt: JoinAttempt) -> Result:
     request = attempt.request
     is_leader = group.leader_id == member.member_id
     has_changed = member.protocols != request.protocols
@@ -154,6 +155,6 @@ def _refuse(attempt: JoinAttempt, error: ErrorCode, member_id: str) -> Result:
     return NOTHING
 
 
-def _group_stored(groups: Groups, group: ClassicGroup, error: ErrorCode | None) -> None:
+def _group_stored(groups: ClassicGroups, group: ClassicGroup, error: ErrorCode | None) -> None:
     if error is not None and group.state is not DEAD:
         groups.drop(group, operation_error(error))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.rebalance import NOTHING, go_on_without
-from coordinator_server.group.groups import Groups
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
@@ -16,7 +16,9 @@ UNKNOWN_MEMBER_ID = ""
 _FIRST_VERSION_WITH_MEMBERS = 3
 
 
-def leave_group(groups: Groups, context: RequestContext, request: LeaveGroupRequest) -> CoordinatorResult[LeaveGroupResponse]:
+def leave_group(
+    groups: ClassicGroups, context: RequestContext, request: LeaveGroupRequest
+) -> CoordinatorResult[LeaveGroupResponse]:
     """Each member is answered for itself. Raises CoordinatorError."""
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
@@ -39,7 +41,7 @@ def leave_group(groups: Groups, context: RequestContext, request: LeaveGroupRequ
     return CoordinatorResult(response, result.records, result.on_append, reasons=result.reasons)
 
 
-def _leave(groups: Groups, group: ClassicGroup, identity: MemberIdentity) -> tuple[str, MemberResponse]:
+def _leave(groups: ClassicGroups, group: ClassicGroup, identity: MemberIdentity) -> tuple[str, MemberResponse]:
     """The id of the member that was meant, and the answer."""
     member_id = identity.member_id
     if member_id == UNKNOWN_MEMBER_ID and identity.group_instance_id is not None:

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any
 
 from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.records import group_metadata_record
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
-from coordinator_server.group.groups import Groups
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
@@ -30,12 +30,12 @@ Result = CoordinatorResult[Any]
 NOTHING: Result = CoordinatorResult(DEFERRED)
 
 
-def refresh_session(groups: Groups, member: ClassicGroupMember) -> None:
+def refresh_session(groups: ClassicGroups, member: ClassicGroupMember) -> None:
     """The member was heard of: its session starts anew."""
     groups.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
 
 
-def prepare_or_complete(groups: Groups, group: ClassicGroup, reason: Reason) -> Result:
+def prepare_or_complete(groups: ClassicGroups, group: ClassicGroup, reason: Reason) -> Result:
     """A member joins: begin a rebalance, or go on with the one that is under way."""
     if group.can_rebalance:
         group.note(reason)
@@ -43,7 +43,7 @@ def prepare_or_complete(groups: Groups, group: ClassicGroup, reason: Reason) -> 
     return complete_if_all_joined(groups, group)
 
 
-def go_on_without(groups: Groups, group: ClassicGroup, reasons: Iterable[Reason]) -> Result:
+def go_on_without(groups: ClassicGroups, group: ClassicGroup, reasons: Iterable[Reason]) -> Result:
     """Members are gone: begin a rebalance, or go on with the one that is under way."""
     for reason in reasons:
         group.note(reason)
@@ -52,7 +52,7 @@ def go_on_without(groups: Groups, group: ClassicGroup, reasons: Iterable[Reason]
     return complete_if_all_joined(groups, group)
 
 
-def prepare_rebalance(groups: Groups, group: ClassicGroup) -> Result:
+def prepare_rebalance(groups: ClassicGroups, group: ClassicGroup) -> Result:
     """Begin the join phase; why has been noted. Members that wait for their assignment are sent back to join."""
     if group.state is COMPLETING_REBALANCE:
         reset_assignments(groups, group, ErrorCode.REBALANCE_IN_PROGRESS)
@@ -70,14 +70,14 @@ def prepare_rebalance(groups: Groups, group: ClassicGroup) -> Result:
     return NOTHING
 
 
-def complete_if_all_joined(groups: Groups, group: ClassicGroup) -> Result:
+def complete_if_all_joined(groups: ClassicGroups, group: ClassicGroup) -> Result:
     """Complete the join phase early. The initial one is left to its delay."""
     if group.state is PREPARING_REBALANCE and group.previous_state is not EMPTY and group.has_all_members_joined:
         return complete_join_phase(groups, group)
     return NOTHING
 
 
-def complete_join_phase(groups: Groups, group: ClassicGroup) -> Result:
+def complete_join_phase(groups: ClassicGroups, group: ClassicGroup) -> Result:
     """Those who joined are the next generation. Dynamic members who did not are out; static ones keep their place (KIP-345)."""
     if group.state is DEAD:
         return NOTHING
@@ -131,7 +131,7 @@ def joined(group: ClassicGroup, member_id: str, members: list[JoinGroupResponseM
     )
 
 
-def remove_member(groups: Groups, group: ClassicGroup, member: ClassicGroupMember) -> Result:
+def remove_member(groups: ClassicGroups, group: ClassicGroup, member: ClassicGroupMember) -> Result:
     """Let a member go that has not been heard of."""
     group.remove(member.member_id)
     group.note(Reason(Why.SESSION_TIMEOUT, member.member_id))
@@ -140,13 +140,13 @@ def remove_member(groups: Groups, group: ClassicGroup, member: ClassicGroupMembe
     return _complete_without(groups, group)
 
 
-def remove_pending_member(groups: Groups, group: ClassicGroup, member_id: str) -> Result:
+def remove_pending_member(groups: ClassicGroups, group: ClassicGroup, member_id: str) -> Result:
     """Nobody came back with this member id."""
     group.remove(member_id)
     return _complete_without(groups, group)
 
 
-def reset_assignments(groups: Groups, group: ClassicGroup, error: ErrorCode) -> None:
+def reset_assignments(groups: ClassicGroups, group: ClassicGroup, error: ErrorCode) -> None:
     """The sync phase failed: assignments are void, and those who wait for theirs are told so."""
     for member in group.members.values():
         member.assignment = b""
@@ -154,7 +154,7 @@ def reset_assignments(groups: Groups, group: ClassicGroup, error: ErrorCode) -> 
             refresh_session(groups, member)
 
 
-def set_assignments(groups: Groups, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
+def set_assignments(groups: ClassicGroups, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
     """The sync phase succeeded: everybody who waits gets its own.
 
     Sessions start anew: an expiry in the time of waiting was passed over, and no heartbeat has come since.
@@ -168,17 +168,17 @@ def set_assignments(groups: Groups, group: ClassicGroup, assignments: dict[str, 
             refresh_session(groups, member)
 
 
-def _await_joins(groups: Groups, group: ClassicGroup) -> None:
+def _await_joins(groups: ClassicGroups, group: ClassicGroup) -> None:
     groups.timer.schedule(group.join_key, group.rebalance_timeout_ms, partial(complete_join_phase, groups, group))
 
 
-def _delay_initial_rebalance(groups: Groups, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
+def _delay_initial_rebalance(groups: ClassicGroups, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
     """More members are likely to come: wait for them, all in all no longer than the rebalance timeout."""
     operation = partial(_extend_or_complete, groups, group, delay_ms, remaining_ms)
     groups.timer.schedule(group.join_key, delay_ms, operation)
 
 
-def _extend_or_complete(groups: Groups, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> Result:
+def _extend_or_complete(groups: ClassicGroups, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> Result:
     if not group.has_new_member or remaining_ms == 0:
         return complete_join_phase(groups, group)
     group.has_new_member = False
@@ -187,7 +187,7 @@ def _extend_or_complete(groups: Groups, group: ClassicGroup, delay_ms: int, rema
     return NOTHING
 
 
-def _answer_joins(groups: Groups, group: ClassicGroup) -> None:
+def _answer_joins(groups: ClassicGroups, group: ClassicGroup) -> None:
     for member in group.members.values():
         members = group.described_members() if member.member_id == group.leader_id else None
         group.complete_join(member, joined(group, member.member_id, members))
@@ -198,7 +198,7 @@ def _answer_joins(groups: Groups, group: ClassicGroup) -> None:
     groups.timer.schedule(group.sync_key, group.rebalance_timeout_ms, operation)
 
 
-def _expire_pending_syncs(groups: Groups, group: ClassicGroup, generation_id: int) -> Result:
+def _expire_pending_syncs(groups: ClassicGroups, group: ClassicGroup, generation_id: int) -> Result:
     """Members that joined this generation but never asked for their assignment are out."""
     is_past = generation_id != group.generation_id or group.state not in {COMPLETING_REBALANCE, STABLE}
     if is_past or not group.pending_syncs:
@@ -211,7 +211,7 @@ def _expire_pending_syncs(groups: Groups, group: ClassicGroup, generation_id: in
     return prepare_rebalance(groups, group)
 
 
-def _complete_without(groups: Groups, group: ClassicGroup) -> Result:
+def _complete_without(groups: ClassicGroups, group: ClassicGroup) -> Result:
     # Unlike ``complete_if_all_joined`` this ends the initial delay too, as Kafka does when a member expires in it.
     if group.state is PREPARING_REBALANCE and group.has_all_members_joined:
         return complete_join_phase(groups, group)

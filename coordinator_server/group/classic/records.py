@@ -41,3 +41,8 @@ def new_group_record(group: ClassicGroup) -> CoordinatorRecord:
     """A group that has just come into being; nobody is a member of it yet as far as the log knows."""
     value = GroupMetadataValue("", 0, None, None, group.current_state_timestamp, [])
     return CoordinatorRecord(GroupMetadataKey(group.group_id), value, VALUE_VERSION)
+
+
+def group_tombstone(group_id: str) -> CoordinatorRecord:
+    """The record that ends a group."""
+    return CoordinatorRecord(GroupMetadataKey(group_id), None)

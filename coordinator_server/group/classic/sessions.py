@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.rebalance import (
     NOTHING,
@@ -19,22 +20,21 @@ from coordinator_server.group.classic.rebalance import (
     remove_pending_member,
 )
 from coordinator_server.group.classic.state import DEAD
-from coordinator_server.group.groups import Groups
 from coordinator_server.machine.provenance import Reason, Why
 
 
-def start_session(groups: Groups, group: ClassicGroup, member: ClassicGroupMember, timeout_ms: int) -> None:
+def start_session(groups: ClassicGroups, group: ClassicGroup, member: ClassicGroupMember, timeout_ms: int) -> None:
     """Arm the timer of a member that has just been taken in."""
     member.expire = partial(_expire_session, groups, group, member.member_id)
     groups.timer.schedule(member.session_key, timeout_ms, member.expire)
 
 
-def start_pending_session(groups: Groups, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
+def start_pending_session(groups: ClassicGroups, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
     """Arm the timer of a member id that was given out and has to be used."""
     groups.timer.schedule(group.session_key(member_id), timeout_ms, partial(_expire_session, groups, group, member_id))
 
 
-def start_restored_sessions(groups: Groups, group: ClassicGroup) -> None:
+def start_restored_sessions(groups: ClassicGroups, group: ClassicGroup) -> None:
     """A group came back from the log: each member has its whole session timeout to be heard of."""
     for member in group.members.values():
         member.expire = partial(_expire_session, groups, group, member.member_id)
@@ -45,7 +45,7 @@ def start_restored_sessions(groups: Groups, group: ClassicGroup) -> None:
         prepare_rebalance(groups, group)
 
 
-def _expire_session(groups: Groups, group: ClassicGroup, member_id: str) -> Result:
+def _expire_session(groups: ClassicGroups, group: ClassicGroup, member_id: str) -> Result:
     if group.state is DEAD:
         return NOTHING
     if member_id in group.pending_joins:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.rebalance import Result, complete_if_all_joined, joined, prepare_or_complete
 from coordinator_server.group.classic.records import group_metadata_record
 from coordinator_server.group.classic.sessions import start_session
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, STABLE
-from coordinator_server.group.groups import Groups
 from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.provenance import Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
@@ -21,7 +21,7 @@ from protocol.error_codes import ErrorCode
 
 
 def replace_static_member(
-    groups: Groups, group: ClassicGroup, old: ClassicGroupMember, member_id: str, attempt: JoinAttempt
+    groups: ClassicGroups, group: ClassicGroup, old: ClassicGroupMember, member_id: str, attempt: JoinAttempt
 ) -> Result:
     """The member ``old`` goes on as ``member_id``. Answers the attempt, now or later."""
     former_leader = group.leader_id or ""
@@ -50,7 +50,7 @@ class _Replacement:
 
     def __init__(
         self,
-        groups: Groups,
+        groups: ClassicGroups,
         group: ClassicGroup,
         old: ClassicGroupMember,
         member: ClassicGroupMember,

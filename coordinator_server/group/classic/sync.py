@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from coordinator_server.group.classic.group import NO_GENERATION, ClassicGroup
+from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.rebalance import (
     NOTHING,
     Result,
@@ -18,7 +19,6 @@ from coordinator_server.group.classic.rebalance import (
     set_assignments,
 )
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
-from coordinator_server.group.groups import Groups
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, Why
 from coordinator_server.machine.shard import Reply, RequestContext
@@ -28,7 +28,9 @@ from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 _FIRST_VERSION_WITH_PROTOCOL = 5
 
 
-def sync_group(groups: Groups, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]) -> Result:
+def sync_group(
+    groups: ClassicGroups, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
+) -> Result:
     """Answers ``reply`` itself, now or when the assignments are there. Raises CoordinatorError."""
     if context.api_version >= _FIRST_VERSION_WITH_PROTOCOL and (request.protocol_type is None or request.protocol_name is None):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
@@ -60,13 +62,13 @@ def _differ(asked: str | None, agreed: str | None) -> bool:
     return asked is not None and agreed is not None and asked != agreed
 
 
-def _has_synced(groups: Groups, group: ClassicGroup, member_id: str) -> None:
+def _has_synced(groups: ClassicGroups, group: ClassicGroup, member_id: str) -> None:
     group.pending_syncs.pop(member_id, None)
     if not group.pending_syncs:
         groups.timer.cancel(group.sync_key)
 
 
-def _store_assignments(groups: Groups, group: ClassicGroup, request: SyncGroupRequest) -> Result:
+def _store_assignments(groups: ClassicGroups, group: ClassicGroup, request: SyncGroupRequest) -> Result:
     # A leader may forget members, which then get nothing, or name strangers, who are no concern of ours.
     assignments = dict.fromkeys(group.members, b"")
     for given in request.assignments:
@@ -79,7 +81,7 @@ def _store_assignments(groups: Groups, group: ClassicGroup, request: SyncGroupRe
 
 
 def _assignments_stored(
-    groups: Groups, group: ClassicGroup, generation_id: int, assignments: dict[str, bytes], error: ErrorCode | None
+    groups: ClassicGroups, group: ClassicGroup, generation_id: int, assignments: dict[str, bytes], error: ErrorCode | None
 ) -> None:
     if group.storing_generation == generation_id:
         group.storing_generation = NO_GENERATION

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from coordinator_server.group.digest import group_digest
-from coordinator_server.group.groups import Groups
+from coordinator_server.group.registry import Groups
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import Producer, TransactionResult

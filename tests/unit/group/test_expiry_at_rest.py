@@ -51,7 +51,7 @@ def test_what_the_index_says_is_not_all_of_a_group_that_has_more() -> None:
     key, value = commit("over", 0, log, 1000)
     log.shard.groups.offsets.replay(8, key, value)
     metadata = GroupMetadataValue("consumer", 3, None, None, log.clock.wall_ms() - 3 * HOUR_MS, [])
-    log.shard.groups.replay(9, GroupMetadataKey("empty"), metadata)
+    log.shard.groups.classic.replay(9, GroupMetadataKey("empty"), metadata)
 
     log.advance(CHECK_MS)
 

@@ -33,7 +33,7 @@ def test_a_group_with_members_is_restored_as_it_was() -> None:
     """Stable, in its generation, with leader, timeouts, subscription and assignment, and its sessions armed."""
     log = loaded(metadata(MemberMetadata("a", "i", "client", "host", 30_000, 10_000, b"sub", b"part")))
 
-    group = log.shard.groups.living("g")
+    group = log.shard.groups.classic.living("g")
 
     assert group is not None
     assert (group.state, group.generation_id, group.protocol_type, group.protocol_name) == (STABLE, 4, "consumer", "range")
@@ -53,7 +53,7 @@ def test_a_group_whose_tombstone_is_refused_goes_on_as_it_was() -> None:
     log.run(GroupShard.delete_groups, ["g"], version=2)
     log.fail()
 
-    group = log.shard.groups.find("g")
+    group = log.shard.groups.classic.find("g")
 
     assert group is not None
     assert (group.state, group.generation_id, group.members) == (EMPTY, 5, {})
@@ -69,7 +69,7 @@ def test_an_expiry_that_is_refused_leaves_its_group_as_it_was() -> None:
     assert any(record.value is None for record in log.pending)
     log.fail()
 
-    group = log.shard.groups.find("g")
+    group = log.shard.groups.classic.find("g")
 
     assert group is not None
     assert (group.state, group.generation_id, group.members) == (EMPTY, 5, {})
@@ -79,7 +79,7 @@ def test_an_old_record_has_no_rebalance_timeout() -> None:
     """The session timeout stands in, as it did for the member."""
     log = loaded(metadata(MemberMetadata("a", None, "client", "host", -1, 10_000, b"sub", b"part"), version=0))
 
-    group = log.shard.groups.find("g")
+    group = log.shard.groups.classic.find("g")
 
     assert group is not None
     assert group.rebalance_timeout_ms == 10_000
@@ -90,7 +90,7 @@ def test_a_leader_that_is_no_member_does_not_lead() -> None:
     member = MemberMetadata("a", None, "client", "host", 30_000, 10_000, b"sub", b"part")
     log = loaded(metadata(member, leader="gone"))
 
-    group = log.shard.groups.find("g")
+    group = log.shard.groups.classic.find("g")
 
     assert group is not None
     assert group.leader_id == "a"
@@ -100,8 +100,8 @@ def test_a_group_without_members_is_built_when_it_is_touched() -> None:
     """Loading costs nothing for it."""
     log = loaded(metadata())
 
-    assert log.shard.groups.living("g") is None
-    group = log.shard.groups.find("g")
+    assert log.shard.groups.classic.living("g") is None
+    group = log.shard.groups.classic.find("g")
     assert group is not None
     assert (group.state, group.generation_id, group.protocol_type) == (EMPTY, 4, "consumer")
 
@@ -109,15 +109,15 @@ def test_a_group_without_members_is_built_when_it_is_touched() -> None:
 def test_a_tombstone_ends_a_group() -> None:
     """Nothing is left of it, unless the tombstone does not become durable."""
     log = loaded(metadata())
-    log.shard.groups.find("g")
+    log.shard.groups.classic.find("g")
 
     log.registry.snapshot(1)
     log.shard.replay(1, CoordinatorRecord(GroupMetadataKey("g"), None))
-    assert log.shard.groups.find("g") is None
+    assert log.shard.groups.classic.find("g") is None
     assert log.shard.describe_group(1, "g").group_state == "Empty"
     log.registry.revert_to(1)
 
-    assert log.shard.groups.find("g") is not None
+    assert log.shard.groups.classic.find("g") is not None
 
 
 def test_a_group_exists_as_long_as_the_log_has_something_of_it() -> None:
@@ -127,15 +127,15 @@ def test_a_group_exists_as_long_as_the_log_has_something_of_it() -> None:
     groups = log.shard.groups
 
     log.run(GroupShard.join_group, JOIN, version=9)
-    assert groups.exists("g")
+    assert groups.classic.exists("g")
     log.fail()
-    assert not groups.exists("g")
-    assert groups.find("g") is None
+    assert not groups.classic.exists("g")
+    assert groups.classic.find("g") is None
     log.run(GroupShard.commit_offset, COMMIT, version=9)
-    assert groups.exists("g")
-    assert not groups.existed_at("g", log.committed_offset)
+    assert groups.classic.exists("g")
+    assert not groups.classic.existed_at("g", log.committed_offset)
     log.flush()
-    assert groups.existed_at("g", log.committed_offset)
+    assert groups.classic.existed_at("g", log.committed_offset)
 
 
 def test_an_answer_depends_on_its_groups_last_record() -> None:
@@ -144,13 +144,13 @@ def test_an_answer_depends_on_its_groups_last_record() -> None:
     log.is_holding = True
     groups = log.shard.groups
 
-    depends = [groups.depends_on("g")]
+    depends = [groups.classic.depends_on("g")]
     log.run(GroupShard.join_group, JOIN, version=9)
-    depends.append(groups.depends_on("g"))
+    depends.append(groups.classic.depends_on("g"))
     log.run(GroupShard.commit_offset, COMMIT, version=9)
-    depends.append(groups.depends_on("g"))
+    depends.append(groups.classic.depends_on("g"))
     log.fail()
-    depends.append(groups.depends_on("g"))
+    depends.append(groups.classic.depends_on("g"))
 
     assert depends == [0, 1, 1, 0]
 

@@ -38,7 +38,7 @@ def test_member_ids_begin_with_the_client_id() -> None:
 def test_a_heartbeat_reuses_its_timer_operation() -> None:
     """The hot path builds nothing per heartbeat but its result: the operation that it arms is the member's own."""
     log, member_id = stable_log()
-    group = log.shard.groups.find("g")
+    group = log.shard.groups.classic.find("g")
     assert group is not None
     member = group.members[member_id]
     armed = []

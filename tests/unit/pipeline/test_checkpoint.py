@@ -149,7 +149,7 @@ def test_the_digest_is_that_of_the_whole_log(shard_dir: Path) -> None:
         assert digest_of(shard) == digest_of(whole)
         for batch in coordinator_log(9, 40, first_offset=end):
             for each in (shard, whole):
-                registry = each.groups.stored._registry
+                registry = each.groups.classic.stored._registry
                 registry.snapshot(batch.records[0].offset)
                 replay_batch(encode(batch), CLASSIC_GROUP_SERDE, each)
                 registry.delete_up_to(batch.records[-1].offset + 1)

@@ -1,4 +1,4 @@
-"""The groups of one shard: what the log says of them, and the living ClassicGroup objects (Kafka's ``GroupMetadataManager``).
+"""The classic groups of one shard: what the log says of them, and the living ClassicGroup objects (Kafka's ``GroupMetadataManager``).
 
 Hard state is ``stored``, the last GroupMetadata record of each group, and the offsets. A group exists when it has either: one with
 offsets only, committed or in an open transaction, is *simple*: its committers do not use group membership. A living group is built from its
@@ -10,19 +10,14 @@ What the handlers of this package need besides comes along: configuration, timer
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from msgspec import Struct
 
-from coordinator_server.config import Config
 from coordinator_server.group.classic.group import NO_TIMESTAMP, ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.state import DEAD, EMPTY, STABLE
-from coordinator_server.group.unserved import UnservedGroups
-from coordinator_server.machine.shard import Clock, CoordinatorTimer
-from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
-from coordinator_server.offsets.pending import PendingOffsets
-from coordinator_server.offsets.store import OffsetStore
+from coordinator_server.group.group_type import GroupEnvironment
+from coordinator_server.machine.timeline import TimelineDict
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 from protocol.messages.join_group import JoinGroupRequestProtocol, JoinGroupResponse
@@ -36,27 +31,21 @@ class StoredGroup(Struct, frozen=True, gc=False):
     end_offset: int
 
 
-class Groups:
-    """Table of groups, by id."""
+class ClassicGroups:
+    """Table of classic groups, by id."""
 
-    __slots__ = ("_living", "clock", "config", "new_id", "offsets", "on_restored", "pending", "stored", "timer", "unserved")
+    __slots__ = ("_living", "clock", "config", "new_id", "offsets", "on_restored", "others", "pending", "stored", "timer")
 
-    def __init__(
-        self,
-        config: Config,
-        registry: SnapshotRegistry,
-        timer: CoordinatorTimer,
-        clock: Clock,
-        new_id: Callable[[], str],
-    ) -> None:
-        self.config = config
-        self.timer = timer
-        self.clock = clock
-        self.new_id = new_id
-        self.offsets = OffsetStore(registry)
-        self.pending = PendingOffsets(registry, self.offsets)
-        self.stored: TimelineDict[str, StoredGroup] = TimelineDict(registry)
-        self.unserved = UnservedGroups(registry)
+    def __init__(self, environment: GroupEnvironment) -> None:
+        self.config = environment.config
+        self.timer = environment.timer
+        self.clock = environment.clock
+        self.new_id = environment.new_id
+        self.offsets = environment.offsets
+        self.pending = environment.pending
+        # Groups of other types, which are none of ours whatever offsets they have.
+        self.others = environment.others
+        self.stored: TimelineDict[str, StoredGroup] = TimelineDict(environment.registry)
         # Called with each group that was built from hard state: its members' sessions begin.
         self.on_restored: Callable[[ClassicGroup], None] = lambda _group: None
         self._living: dict[str, ClassicGroup] = {}
@@ -75,10 +64,6 @@ class Groups:
         """Whether the log, or what is on its way there, knows the group."""
         return group_id in self.stored or group_id in self.offsets or group_id in self.pending
 
-    def offsets_of(self, group_id: str) -> int:
-        """How many positions the group has offsets for, those of open transactions included."""
-        return len({*(self.offsets.of_group_at(group_id, LATEST) or ()), *self.pending.open_at(group_id, LATEST)})
-
     def existed_at(self, group_id: str, committed_offset: int) -> bool:
         """Whether the log knew the group at ``committed_offset``."""
         return (
@@ -86,17 +71,6 @@ class Groups:
             or self.offsets.of_group_at(group_id, committed_offset) is not None
             or bool(self.pending.open_at(group_id, committed_offset))
         )
-
-    def ids_at(self, committed_offset: int) -> set[str]:
-        """Every group that the log knew at ``committed_offset``."""
-        tables = self.stored, self.pending.by_group
-        known = {group_id for table in tables for group_id, _ in table.items_at(committed_offset)}
-        return known.union(self.offsets.groups_at(committed_offset))
-
-    @property
-    def tables(self) -> tuple[TimelineDict[str, Any], ...]:
-        """The containers of hard state whose keys are group ids."""
-        return self.stored, self.offsets.by_group, self.pending.by_group
 
     def depends_on(self, group_id: str) -> int:
         """How far the log must be durable before an answer about this group's membership may leave."""
@@ -122,6 +96,10 @@ class Groups:
         """The group if it has been touched since the shard was loaded."""
         return self._living.get(group_id)
 
+    def is_at_rest(self, group_id: str) -> bool:
+        """Whether nothing tells of the group but committed offsets, and nobody has touched it."""
+        return group_id not in self.stored and group_id not in self.pending and group_id not in self._living
+
     def put_back(self, deleted: Sequence[ClassicGroup], error: ErrorCode | None) -> None:
         """The outcome of the tombstones of living groups: one that is not deleted after all goes on as it is, which the log need not know."""
         for group in deleted if error is not None else ():
@@ -145,16 +123,12 @@ class Groups:
         for group in list(self._living.values()):
             self.drop(group, failure)
 
-    def ids(self) -> list[str]:
-        """Every group that exists, committed or not."""
-        return [*self.stored, *(group_id for group_id in self.offsets.groups_at(LATEST) if group_id not in self.stored)]
-
     def restored(self, group_id: str) -> ClassicGroup | None:
         """The classic group that hard state describes, as an object of its own; None when there is none."""
         stored = self.stored.get(group_id)
         if stored is not None:
             return restored_group(group_id, stored.value)
-        is_simple = self.exists(group_id) and group_id not in self.unserved.by_id
+        is_simple = self.exists(group_id) and group_id not in self.others
         return ClassicGroup(group_id, EMPTY, self.clock.wall_ms()) if is_simple else None
 
     def _restore(self, group_id: str) -> ClassicGroup | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator_server.group.imported import CONSUMER_RECORDS, SHARE_RECORDS, STREAMS_RECORDS, ImportedRecords
+from coordinator_server.group.restore import Restore, RestoredOffset
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.group.unserved import KINDS
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
@@ -52,16 +53,26 @@ def listed(log: GroupLog, types: list[str] | None = None) -> list[tuple[str, str
     return [(row.group_id, row.group_state, row.group_type) for row in rows]
 
 
-def test_every_type_that_is_not_served_is_known() -> None:
-    """A new one in the codec has to be given a kind here, or replay would not know where to put it."""
-    served = {"OffsetCommitKey", "LegacyOffsetCommitKey", "GroupMetadataKey"}
-
-    assert {key for key, _ in GROUP_SERDE.types.values() if key.__name__ not in served} == KINDS.keys()
-    for key in KINDS:
+@pytest.mark.parametrize("records", [CONSUMER_RECORDS, SHARE_RECORDS, STREAMS_RECORDS], ids=lambda records: records.name)
+def test_a_group_exists_while_one_of_its_records_does(records: ImportedRecords) -> None:
+    """Whichever record that is."""
+    for key in (records.member, *records.others):
         log = log_of(key("g"))
-        assert [row[::2] for row in listed(log)] == [("g", KINDS[key])]
+        assert [row[::2] for row in listed(log)] == [("g", records.name)]
         log.shard.replay(1, CoordinatorRecord(key("g"), None))
         assert listed(log) == []
+
+
+def test_records_of_two_types_leave_one_group_of_one_type() -> None:
+    """Which no sound log has: the first type of the table has it, whatever the order, and the other one when that is gone."""
+    share_first, consumer_first = log_of(*EMPTY_SHARE, *EMPTY_CONSUMER), log_of(*EMPTY_CONSUMER, *EMPTY_SHARE)
+
+    assert share_first.shard.groups.type_of("g").name == consumer_first.shard.groups.type_of("g").name == "consumer"
+    for key in EMPTY_CONSUMER:
+        share_first.shard.replay(9, CoordinatorRecord(key, None))
+    assert share_first.shard.groups.type_of("g").name == "share"
+    share_first.shard.replay(9, CoordinatorRecord(EMPTY_SHARE[0], None))
+    assert share_first.shard.groups.type_of("g").name == "classic"
 
 
 @pytest.mark.parametrize("kind", WITH_MEMBER)
@@ -92,7 +103,7 @@ def test_an_empty_group_is_taken_over(keys: tuple[Message, ...]) -> None:
     log.run(GroupShard.join_group, JOIN, version=9)
 
     assert listed(log) == [("g", "Empty", "classic")]
-    assert not log.shard.groups.unserved.by_id
+    assert not log.shard.groups.others
     fetched = log.shard.fetch_offsets(log.end_offset, OffsetFetchRequestGroup("g", topics=None))
     assert [one.committed_offset for topic in fetched.topics for one in topic.partitions] == [42]
 
@@ -150,7 +161,7 @@ def test_an_empty_group_can_be_deleted(keys: tuple[Message, ...]) -> None:
 
     assert result.error_code == ErrorCode.NONE
     assert listed(log) == []
-    assert not log.shard.groups.exists("g")
+    assert not log.shard.groups.classic.exists("g")
 
 
 @pytest.mark.parametrize("kind", WITH_MEMBER)
@@ -180,3 +191,43 @@ def test_offsets_of_an_empty_group_can_be_deleted_and_do_not_expire() -> None:
     assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
     assert "g" not in log.shard.groups.offsets.by_group
     assert listed(log) == [("g", "Empty", "consumer")]
+
+
+RESTORE = Restore("g", [RestoredOffset("orders", 3, 7)], "then")
+
+
+@pytest.mark.parametrize("kind", ["consumer", "streams"])
+def test_offsets_under_members_are_not_restored(kind: str) -> None:
+    """The members would not notice, and commit over them. Nobody here can stop them, so the refusal says who can."""
+    log = log_of(*WITH_MEMBER[kind])
+
+    refused = log.run(GroupShard.restore_offsets, RESTORE, version=0)
+
+    assert refused.error is ErrorCode.NON_EMPTY_GROUP
+    assert refused.message == (
+        f"group g is a {kind} group that was imported with members: stop them in the cluster that serves it, and import again"
+    )
+    assert log.end_offset == 0
+
+
+@pytest.mark.parametrize("keys", [EMPTY_CONSUMER, EMPTY_STREAMS])
+def test_offsets_of_an_empty_group_are_restored(keys: tuple[Message, ...]) -> None:
+    """It stays what it is."""
+    log = log_of(*keys)
+    log.run(GroupShard.commit_offset, commit(), version=9)
+
+    restored = log.run(GroupShard.restore_offsets, RESTORE, version=0).response
+
+    assert (restored.written, restored.deleted) == (1, 0)
+    fetched = log.shard.fetch_offsets(log.end_offset, OffsetFetchRequestGroup("g", topics=None))
+    assert [one.committed_offset for topic in fetched.topics for one in topic.partitions] == [7]
+    assert not [row for row in listed(log) if row[2] == "classic"]
+
+
+@pytest.mark.parametrize("keys", [EMPTY_SHARE, WITH_MEMBER["share"]])
+def test_a_share_group_has_no_offsets_to_restore(keys: tuple[Message, ...]) -> None:
+    """As it may not commit any."""
+    refused = log_of(*keys).run(GroupShard.restore_offsets, RESTORE, version=0)
+
+    assert refused.error is ErrorCode.GROUP_ID_NOT_FOUND
+    assert refused.message == "group g is a share group, which commits no offsets: nothing to restore"

@@ -1,0 +1,74 @@
+"""DescribeGroups and ListGroups of classic groups: those that the log knows, in the state they are in now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.groups import ClassicGroups, StoredGroup, restored_group
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.state import EMPTY, STABLE, ClassicGroupState
+from coordinator_server.machine.errors import CoordinatorError
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember
+from protocol.messages.list_groups import ListedGroup
+
+GROUP_TYPE = "classic"
+
+
+def described(groups: ClassicGroups, group_id: str, committed_offset: int) -> DescribedGroup:
+    """State and members. Protocol and subscriptions are told of a stable group only. Raises GROUP_ID_NOT_FOUND."""
+    if not groups.existed_at(group_id, committed_offset):
+        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+    group = groups.find(group_id) or _as_it_was(groups, committed_offset, group_id)
+    is_stable = group.state is STABLE
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.state.value,
+        protocol_type=group.protocol_type or "",
+        protocol_data=(group.protocol_name or "") if is_stable else "",
+        members=[_described(group, member, is_stable) for member in group.members.values()],
+    )
+
+
+def listed(groups: ClassicGroups, committed_offset: int) -> Iterator[ListedGroup]:
+    """Groups with a record first, then those with nothing but offsets."""
+    stored = dict(groups.stored.items_at(committed_offset))
+    for group_id, record in stored.items():
+        yield _listed_group(groups, group_id, record)
+    known = stored.keys() | {group_id for group_id, _ in groups.others.items_at(committed_offset)}
+    # The same order in every process: a group that has both is told of once.
+    for group_id in dict.fromkeys([*groups.offsets.groups_at(committed_offset), *groups.pending.groups_at(committed_offset)]):
+        if group_id not in known:
+            yield _listed_group(groups, group_id, None)
+
+
+def _as_it_was(groups: ClassicGroups, committed_offset: int, group_id: str) -> ClassicGroup:
+    """A group whose deletion is on its way to the log."""
+    stored = groups.stored.get_at(group_id, committed_offset)
+    return ClassicGroup(group_id, EMPTY, -1) if stored is None else restored_group(group_id, stored.value)
+
+
+def _described(group: ClassicGroup, member: ClassicGroupMember, is_stable: bool) -> DescribedGroupMember:
+    return DescribedGroupMember(
+        member.member_id,
+        member.group_instance_id,
+        member.client_id,
+        member.client_host,
+        member.metadata(group.protocol_name) if is_stable else b"",
+        member.assignment,
+    )
+
+
+def _listed_group(groups: ClassicGroups, group_id: str, record: StoredGroup | None) -> ListedGroup:
+    group = groups.living(group_id)
+    if group is not None:
+        return _row(group_id, group.protocol_type, group.state)
+    # Not touched since the start: a group without members needs no object of its own to be listed.
+    if record is None:
+        return _row(group_id, None, EMPTY)
+    return _row(group_id, record.value.protocol_type, STABLE if record.value.members else EMPTY)
+
+
+def _row(group_id: str, protocol_type: str | None, state: ClassicGroupState) -> ListedGroup:
+    return ListedGroup(group_id, protocol_type or "", state.value, GROUP_TYPE)

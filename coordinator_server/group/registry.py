@@ -1,0 +1,106 @@
+"""The groups of one shard: which type each group id belongs to, and the offsets that groups of any type may have.
+
+A group id is one of ``others`` while a group of another type than classic has records, and else a classic one, whether it exists or not. Should
+a damaged log have records of two other types for one id, the first type of the table has it, whatever the order of the records was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from coordinator_server.config import Config
+from coordinator_server.group.classic.type import ClassicType
+from coordinator_server.group.group_type import GroupEnvironment, GroupType, Replay
+from coordinator_server.group.types import CLASSIC, GROUP_TYPES
+from coordinator_server.machine.shard import Clock, CoordinatorTimer
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
+from coordinator_server.offsets.pending import PendingOffsets
+from coordinator_server.offsets.store import OffsetStore
+from protocol.error_codes import ErrorCode
+from protocol.fields import Message
+from protocol.messages.group_records import LegacyOffsetCommitKey, OffsetCommitKey
+
+
+class Groups:
+    """Group id to group type."""
+
+    __slots__ = ("classic", "clock", "config", "offsets", "others", "pending", "timer", "types")
+
+    def __init__(
+        self,
+        config: Config,
+        registry: SnapshotRegistry,
+        timer: CoordinatorTimer,
+        clock: Clock,
+        new_id: Callable[[], str],
+    ) -> None:
+        self.config = config
+        self.timer = timer
+        self.clock = clock
+        self.offsets = OffsetStore(registry)
+        self.pending = PendingOffsets(registry, self.offsets)
+        self.others: TimelineDict[str, GroupType] = TimelineDict(registry)
+        environment = GroupEnvironment(config, registry, timer, clock, new_id, self.offsets, self.pending, self.others)
+        self.types = {name: make(environment) for name, make in GROUP_TYPES.items()}
+        classic = self.types[CLASSIC]
+        assert isinstance(classic, ClassicType)
+        # Its handlers, and commits, go by no table.
+        self.classic = classic.groups
+
+    def type_of(self, group_id: str) -> GroupType:
+        """The type of a group as it is now, committed or not."""
+        return self.others.get(group_id, self.types[CLASSIC])
+
+    def type_at(self, group_id: str, committed_offset: int) -> GroupType:
+        """The type that a group had at ``committed_offset``."""
+        other = self.others.get_at(group_id, committed_offset)
+        return self.types[CLASSIC] if other is None else other
+
+    def ids(self) -> list[str]:
+        """Every group that exists, committed or not."""
+        stored, others = self.classic.stored, self.others
+        of_offsets = self.offsets.groups_at(LATEST)
+        return [*stored, *others, *(group_id for group_id in of_offsets if group_id not in stored and group_id not in others)]
+
+    def ids_at(self, committed_offset: int) -> set[str]:
+        """Every group that the log knew at ``committed_offset``."""
+        known = {group_id for table in self.tables for group_id, _ in table.items_at(committed_offset)}
+        return known.union(self.offsets.groups_at(committed_offset))
+
+    @property
+    def tables(self) -> list[TimelineDict[str, Any]]:
+        """The containers of hard state whose keys are group ids."""
+        of_types = [table for each in self.types.values() for table in each.tables]
+        return [*of_types, self.offsets.by_group, self.pending.by_group]
+
+    def offsets_of(self, group_id: str) -> int:
+        """How many positions the group has offsets for, those of open transactions included."""
+        return len({*(self.offsets.of_group_at(group_id, LATEST) or ()), *self.pending.open_at(group_id, LATEST)})
+
+    def ending(self, group_ids: Iterable[str]) -> Callable[[ErrorCode | None], None]:
+        """The ``on_append`` of the tombstones that end these groups."""
+        living = [group for group_id in group_ids if (group := self.classic.living(group_id)) is not None]
+        return partial(self.classic.put_back, living)
+
+    def replay_table(self) -> dict[type[Message], Replay]:
+        """What applies a record, by the type of its key."""
+        table: dict[type[Message], Replay] = {
+            LegacyOffsetCommitKey: self.offsets.replay_legacy,
+            OffsetCommitKey: self.offsets.replay,
+        }
+        for name, group_type in self.types.items():
+            for key_type, replay in group_type.replay.items():
+                table[key_type] = replay if name == CLASSIC else partial(self._replay_other, group_type, replay)
+        return table
+
+    def _replay_other(self, group_type: GroupType, replay: Replay, offset: int, key: Any, value: Message | None) -> None:
+        replay(offset, key, value)
+        group_id: str = key.group_id
+        if (group_id in group_type) != (self.others.get(group_id) is group_type):
+            found = next((each for name, each in self.types.items() if name != CLASSIC and group_id in each), None)
+            if found is None:
+                del self.others[group_id]
+            else:
+                self.others[group_id] = found
