@@ -37,6 +37,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its name everywhere
 
 from bench.targets import BUILD
 from coordinator_server.machine.provenance import operation_headers, request_origin
+from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.columns import map_file, read_columns
 from coordinator_server.pipeline.compact import Progress, compact, plans
 from coordinator_server.pipeline.history.output import open_output
@@ -140,7 +141,7 @@ def _make_shard(directory: Path, shard: int, records: int, groups: int, rng: ran
         ]
         for name in names
     ]
-    headers = [operation_headers(request_origin(8, 9, name, "10.0.0.7"), f"{name}-member", None, ()) for name in names]
+    headers = [operation_headers(request_origin(8, 9, name, "10.0.0.7"), speaking_for(f"{name}-member", None)) for name in names]
     metadata = b"m" * max(0, options.value_bytes - 26)
     tail = struct.pack(">h", len(metadata)) + metadata
     offset = total = 0

@@ -15,6 +15,7 @@ import numpy as np
 from crc32c import crc32c
 
 from coordinator_server.machine.provenance import operation_headers, request_origin
+from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.columns import Ints, read_columns
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.record_batch import BatchBuilder
@@ -34,7 +35,7 @@ class _Group:
     """A group's commit, to be stamped."""
 
     def __init__(self, group_id: str, topic: str, offsets: list[int]) -> None:
-        headers = operation_headers(request_origin(8, 9, group_id, "10.0.0.7"), f"{group_id}-member", None, ())
+        headers = operation_headers(request_origin(8, 9, group_id, "10.0.0.7"), speaking_for(f"{group_id}-member", None))
         builder = BatchBuilder(0, START_MS)
         for partition, offset in enumerate(offsets):
             key, value = offset_key(group_id, topic, partition), offset_value(offset)

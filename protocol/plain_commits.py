@@ -118,6 +118,7 @@ class CommitShape:
         "_size",
         "_topics",
         "_version",
+        "attribution",
         "generation_id_or_member_epoch",
         "group_id",
         "group_instance_id",
@@ -140,6 +141,8 @@ class CommitShape:
         self._accepted: AcceptedCommit | None = None
         # For whoever serves such requests: what it has found out once for all of this shape.
         self.prepared: object = None
+        # And what the log is to say of all these commits.
+        self.attribution: object = None
 
     def add(self, before: bytes, name: str, topic_id: bytes, partitions: Partitions, ends: tuple[bytes, bytes]) -> None:
         """The next topic: ``before`` stands between the rows of the last one, or the beginning, and its own, which have ``ends``."""

@@ -15,7 +15,7 @@ from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config, loop_count
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, CoordinatorTimer, Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
@@ -28,6 +28,8 @@ from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsRes
 from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 
 TOPIC = "__cluster_metadata"
+# Why records were written, where the log says so: the server's ``topics`` property.
+TOPICS_DECLARED = "topics-declared"
 
 
 class CatalogShard(CoordinatorShard):
@@ -60,7 +62,7 @@ class CatalogShard(CoordinatorShard):
         self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
     ) -> CoordinatorResult[CreateTopicsResponse]:
         """Make the topics that the server's properties declare."""
-        return replace(self.create_topics(context, request, reply), reasons=[Reason(Why.TOPICS_DECLARED)])
+        return replace(self.create_topics(context, request, reply), attribution=because(Reason(TOPICS_DECLARED)))
 
     def delete_topics(
         self, context: RequestContext, request: DeleteTopicsRequest, reply: Reply[DeleteTopicsResponse]

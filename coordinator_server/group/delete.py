@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from coordinator_server.group.registry import Groups
+from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.offsets.delete import delete_all, delete_offsets
 from protocol.coordinator_records import CoordinatorRecord
@@ -30,7 +31,7 @@ def delete_groups(groups: Groups, group_ids: list[str]) -> CoordinatorResult[lis
         results.append(DeletableGroupResult(group_id, ErrorCode.NONE))
         records += [*delete_all(groups.offsets, groups.pending, group_id), *group_type.tombstones(group_id)]
         deleted.append(group_id)
-    return CoordinatorResult(results, records, groups.ending(deleted), reasons=[Reason(Why.GROUP_DELETED)])
+    return CoordinatorResult(results, records, groups.ending(deleted), attribution=because(Reason(Why.GROUP_DELETED)))
 
 
 def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> CoordinatorResult[OffsetDeleteResponse]:
@@ -42,4 +43,4 @@ def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> Coordi
     response, records = delete_offsets(groups.offsets, groups.pending, request, is_subscribed)
     if records and len(records) == groups.offsets_of(group_id):
         records += group_type.outliving_records(group_id)
-    return CoordinatorResult(response, records, reasons=[Reason(Why.OFFSETS_DELETED)])
+    return CoordinatorResult(response, records, attribution=because(Reason(Why.OFFSETS_DELETED)))

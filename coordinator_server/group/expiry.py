@@ -22,7 +22,8 @@ from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.group_type import ExpiryRule
 from coordinator_server.group.registry import Groups
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import Clock, CoordinatorResult
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.delete import tombstone
@@ -130,7 +131,7 @@ class OffsetExpiry:
                 left.appendleft(group_id)
                 break
         self._schedule(NEXT_STEP_MS if left else groups.config.offsets_retention_check_interval_ms)
-        return CoordinatorResult(None, records, groups.ending(ended), reasons=[Reason(Why.OFFSETS_EXPIRED)])
+        return CoordinatorResult(None, records, groups.ending(ended), attribution=because(Reason(Why.OFFSETS_EXPIRED)))
 
     def _bound(self, group_id: str) -> int:
         """Before when no offset of a simple group expires that rests in a checkpoint, whose index says so; 0 where that is not known."""

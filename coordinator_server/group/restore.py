@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from coordinator_server.group.registry import Groups
+from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.delete import tombstone
@@ -67,4 +68,4 @@ def restore_offsets(groups: Groups, request: Restore) -> CoordinatorResult[Resto
     written = len(records)
     records += [tombstone(group_id, *position) for position in present if position not in wanted]
     reason = Reason(Why.OFFSETS_RESTORED, said=request.as_of)
-    return CoordinatorResult(Restored(written, len(records) - written), records, reasons=[reason])
+    return CoordinatorResult(Restored(written, len(records) - written), records, attribution=because(reason))

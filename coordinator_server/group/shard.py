@@ -33,6 +33,7 @@ from coordinator_server.machine.shard import (
     TransactionResult,
 )
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.commit import NO_RETENTION_TIME
 from coordinator_server.offsets.fetch import fetch_offsets
@@ -213,6 +214,7 @@ class GroupShard:
 
 def _spoken_for(request: JoinGroupRequest | SyncGroupRequest, result: CoordinatorResult[T]) -> CoordinatorResult[T]:
     """The records are due to the member that the request speaks for."""
-    if not result.records:
+    member = speaking_for(request.member_id, request.group_instance_id) if result.records else None
+    if member is None:
         return result
-    return replace(result, member_id=request.member_id, group_instance_id=request.group_instance_id)
+    return replace(result, attribution=member if result.attribution is None else member.followed_by(result.attribution))

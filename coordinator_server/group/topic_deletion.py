@@ -13,7 +13,8 @@ from typing import Final
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.group.expiry import NEXT_STEP_MS, OFFSETS_PER_STEP, RECORDS_PER_STEP
 from coordinator_server.group.registry import Groups
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.delete import tombstone
@@ -66,7 +67,7 @@ class TopicDeletion:
             self._groups.timer.schedule(TIMER_KEY, NEXT_STEP_MS, self._step)
         said = ", ".join(self._topics)
         return CoordinatorResult(
-            None, records, self._written, is_atomic=False, reasons=[Reason(Why.TOPIC_DELETED, said=said)] if records else ()
+            None, records, self._written, is_atomic=False, attribution=because(Reason(Why.TOPIC_DELETED, said=said))
         )
 
     def _written(self, error: ErrorCode | None) -> None:

@@ -1,14 +1,16 @@
-"""A layer's checkpoint: the state that its records come to, group by group, so that a start need not replay them.
+"""A layer's checkpoint: the state that its records come to, key by key, so that a start need not replay them.
 
 Three files beside the layer's records, named with their checksums in its manifest:
 
-    groups.data    a block of bytes per group, one after another; what a block says is the state machine's business (offsets/resting.py)
-    groups.index   what there is, sorted by hash (CRC-32C of the id) and id, so that a group is found by bisection
+    groups.data    a block of bytes per key, one after another; what a block says is the state machine's business (offsets/resting.py)
+    groups.index   what there is, sorted by hash (CRC-32C of the key) and key, so that a block is found by bisection
     rest.log       record batches: the layer's records that are not in blocks, and have to be replayed at every start
 
     groups.index, little-endian: magic "CSGI", version uint32, count uint32; then columns of ``count`` values each:
-    hash uint32, end of the id in the ids uint32, position of the block uint64, its size uint32, its CRC-32C uint32, rows uint32,
-    oldest commit timestamp int64, least expire timestamp int64 (-1: none); then the ids in UTF-8, one after another
+    hash uint32, end of the key in the keys uint32, position of the block uint64, its size uint32, its CRC-32C uint32, rows uint32,
+    bounds 2 x int64; then the keys in UTF-8, one after another
+
+What the bounds bound is the state machine's business, too: they can be had without reading the block.
 
 Index and rest are read and checked when the checkpoint is opened; a block is read, and checked, when it is asked for. One that is not what the index
 says is DamagedLog; the layer's records say the same once more. So a server that was loaded from a checkpoint holds the layer, and its retention leaves it there.
@@ -46,27 +48,25 @@ _WRITE_BYTES: Final = 1 << 20
 
 
 class Block(NamedTuple):
-    """One group as a checkpoint holds it."""
+    """The state of one key as a checkpoint holds it."""
 
-    id: str
+    key: str
     data: bytes
     rows: int
-    oldest_commit_ms: int
-    least_expire_ms: int
+    bounds: tuple[int, int]
 
 
 class Summary(NamedTuple):
-    """What the index says of a group: rows, and the times from which its expiry can be bounded."""
+    """What the index says of a block."""
 
     rows: int
-    oldest_commit_ms: int
-    least_expire_ms: int
+    bounds: tuple[int, int]
 
 
 class Checkpoint:
     """The checkpoint of a layer, open."""
 
-    __slots__ = ("_columns", "_data", "_hold", "_ids", "layer")
+    __slots__ = ("_columns", "_data", "_hold", "_keys", "layer")
 
     def __init__(self, layer: Layer, hold: Lock | None = None) -> None:
         """DamagedLog when the index or the rest is not what the manifest says, or the data file has another size. ``hold`` keeps the layer."""
@@ -88,7 +88,7 @@ class Checkpoint:
             if sys.byteorder == "big":
                 column.byteswap()
             self._columns.append(column)
-        self._ids = raw[pos:]
+        self._keys = raw[pos:]
         try:
             self._data = os.open(layer.path / DATA, os.O_RDONLY | os.O_CLOEXEC)
             size = os.fstat(self._data).st_size
@@ -120,39 +120,39 @@ class Checkpoint:
     def __len__(self) -> int:
         return len(self._columns[0])
 
-    def __contains__(self, group_id: str) -> bool:
-        return self._find(group_id) >= 0
+    def __contains__(self, key: str) -> bool:
+        return self._find(key) >= 0
 
-    def ids(self) -> Iterator[str]:
-        """Every group, in the order of the index."""
+    def keys(self) -> Iterator[str]:
+        """Every key, in the order of the index."""
         start = 0
         for end in self._columns[1]:
-            yield self._ids[start:end].decode()
+            yield self._keys[start:end].decode()
             start = end
 
-    def summary(self, group_id: str) -> Summary:
-        """What the index says of a group that is there."""
-        row = self._find(group_id)
-        rows, oldest, least = self._columns[5:]
-        return Summary(rows[row], oldest[row], least[row])
+    def summary(self, key: str) -> Summary:
+        """What the index says of a key that is there."""
+        row = self._find(key)
+        rows, first, second = self._columns[5:]
+        return Summary(rows[row], (first[row], second[row]))
 
-    def block(self, group_id: str) -> bytes:
-        """The block of a group that is there. DamagedLog when it is not what the index says."""
-        row = self._find(group_id)
+    def block(self, key: str) -> bytes:
+        """The block of a key that is there. DamagedLog when it is not what the index says."""
+        row = self._find(key)
         position, size, crc = (column[row] for column in self._columns[2:5])
         path = str(self.layer.path / DATA)
         try:
             data = os.pread(self._data, size, position)
         except OSError as error:
-            raise DamagedLog(path, position, f"the block of group {group_id!r} cannot be read: {error.strerror}") from error
+            raise DamagedLog(path, position, f"the block of {key!r} cannot be read: {error.strerror}") from error
         if len(data) != size or crc32c(data) != crc:
-            raise DamagedLog(path, position, f"the block of group {group_id!r} does not have the checksum that the index states")
+            raise DamagedLog(path, position, f"the block of {key!r} does not have the checksum that the index states")
         return data
 
     def verify(self) -> None:
         """Read every block; DamagedLog for the first that is not what the index says, or when there is more than blocks."""
-        for group_id in self.ids():
-            self.block(group_id)
+        for key in self.keys():
+            self.block(key)
         self.layer.verify_file(DATA)
 
     def rest(self) -> Iterator[bytes]:
@@ -165,13 +165,13 @@ class Checkpoint:
         except DecodeError as error:
             raise DamagedLog(str(self.layer.path / REST), position, str(error)) from error
 
-    def _find(self, group_id: str) -> int:
-        raw = group_id.encode()
+    def _find(self, key: str) -> int:
+        raw = key.encode()
         wanted = crc32c(raw)
         hashes, ends = self._columns[:2]
         row = bisect_left(hashes, wanted)
         while row < len(hashes) and hashes[row] == wanted:
-            if self._ids[ends[row - 1] if row else 0 : ends[row]] == raw:
+            if self._keys[ends[row - 1] if row else 0 : ends[row]] == raw:
                 return row
             row += 1
         return -1
@@ -180,30 +180,30 @@ class Checkpoint:
 def write_checkpoint(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
     """Add the three files to a layer that is being written. ``blocks`` come in the order of ``in_order``, and are not held."""
     columns = [array(code) for code in _COLUMNS]
-    ids: list[bytes] = []
-    attempt.add_file(DATA, _indexed(blocks, columns, ids))
+    keys: list[bytes] = []
+    attempt.add_file(DATA, _indexed(blocks, columns, keys))
     for column in columns:
         if sys.byteorder == "big":
             column.byteswap()
-    head = _HEAD.pack(MAGIC, VERSION, len(ids))
-    attempt.add_file(INDEX, [head, *(column.tobytes() for column in columns), *ids])
+    head = _HEAD.pack(MAGIC, VERSION, len(keys))
+    attempt.add_file(INDEX, [head, *(column.tobytes() for column in columns), *keys])
     attempt.add_file(REST, rest)
 
 
 def in_order(blocks: Iterable[Block]) -> list[Block]:
-    """Blocks as the index has them: by the hash of the id, then by the id."""
-    return sorted(blocks, key=lambda block: (crc32c(raw := block.id.encode()), raw))
+    """Blocks as the index has them: by the hash of the key, then by the key."""
+    return sorted(blocks, key=lambda block: (crc32c(raw := block.key.encode()), raw))
 
 
-def _indexed(blocks: Iterable[Block], columns: Sequence[array[int]], ids: list[bytes]) -> Iterator[bytes]:
-    """The bytes of the blocks; what the index says of each goes to ``columns`` and ``ids``."""
+def _indexed(blocks: Iterable[Block], columns: Sequence[array[int]], keys: list[bytes]) -> Iterator[bytes]:
+    """The bytes of the blocks; what the index says of each goes to ``columns`` and ``keys``."""
     position = end = 0
     for block in blocks:
-        ids.append(block.id.encode())
-        end += len(ids[-1])
+        keys.append(block.key.encode())
+        end += len(keys[-1])
         size = len(block.data)
-        said = (block.rows, block.oldest_commit_ms, block.least_expire_ms)
-        for column, value in zip(columns, (crc32c(ids[-1]), end, position, size, crc32c(block.data), *said), strict=True):
+        said = (block.rows, *block.bounds)
+        for column, value in zip(columns, (crc32c(keys[-1]), end, position, size, crc32c(block.data), *said), strict=True):
             column.append(value)
         position += size
         yield block.data

@@ -8,20 +8,18 @@ or unknown is left out; headers of other names are nobody's business here. In th
     by         the principal; without it User:ANONYMOUS
     client     the client id of the request
     host       the address it came from
-    member     the member id that the request gave
-    instance   the group instance id that it gave (KIP-345)
-    why        a Why, once for each reason, in the order in which they came up; each followed by
-    whom         the member that the reason is about
+    …          what a kind of shard says of its own: see its module (``offsets/attribution.py`` has two)
+    why        a reason, once for each, in the order in which they came up; each followed by
+    whom         whom the reason is about
     said         what its client gave as the reason (KIP-800), at most 255 characters
 
-What depends on the connection and the API version alone is encoded once at most, as an Origin.
+What depends on the connection and the API version alone is encoded once at most, as an Origin. What the operation adds is its Attribution.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -33,35 +31,15 @@ TIMER: Final = "timer"
 SERVER: Final = "server"
 ANONYMOUS: Final = "User:ANONYMOUS"
 _SHARED: Final = (FORMAT, "by", "client", "host")
+_REASON: Final = ("why", "whom", "said")
 LONGEST_SAID: Final = 255
 LONGEST_BYTES: Final = len(VARINTS) - 1
 
 _REQUEST: Final = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
 
 
-class Why(StrEnum):
-    """Reasons, under names that stay: they are in logs. A reader has to expect others."""
-
-    GROUP_CREATED = "group-created"  # somebody asked to join a group that there was not
-    MEMBER_JOINED = "member-joined"
-    MEMBER_REJOINED = "member-rejoined"  # with other protocols or metadata, or a leader that asks for a rebalance
-    STATIC_MEMBER_RETURNED = "static-member-returned"  # under a new member id, which is told
-    MEMBER_LEFT = "member-left"
-    SESSION_TIMEOUT = "session-timeout"
-    JOIN_TIMEOUT = "join-timeout"  # it did not join again while the others did
-    SYNC_TIMEOUT = "sync-timeout"  # it joined, and never asked for its assignment
-    ASSIGNMENTS_NOT_STORED = "assignments-not-stored"
-    GROUP_OVER_MAX_SIZE = "group-over-max-size"
-    GROUP_DELETED = "group-deleted"  # by DeleteGroups
-    OFFSETS_DELETED = "offsets-deleted"  # by OffsetDelete
-    OFFSETS_EXPIRED = "offsets-expired"  # with the group where those were its last
-    OFFSETS_RESTORED = "offsets-restored"  # to those of a moment, which is told as what was said
-    TOPIC_DELETED = "topic-deleted"  # what was committed for it goes, too; the topics are told as what was said
-    TOPICS_DECLARED = "topics-declared"  # the ``topics`` property
-
-
 class Reason(Struct, frozen=True, gc=False):
-    """One reason. ``why`` is a Why where we wrote it."""
+    """One reason. ``why`` is one of the names that the shard's kind has for its reasons: they are in logs, and stay."""
 
     why: str
     whom: str = ""
@@ -77,44 +55,70 @@ class Provenance(Struct, frozen=True):
     principal: str = ANONYMOUS
     client_id: str = ""
     client_host: str = ""
-    member_id: str = ""
-    group_instance_id: str | None = None
     reasons: tuple[Reason, ...] = ()
+    # Headers of other names, in order: who wrote them knows what they mean.
+    others: tuple[tuple[str, str], ...] = ()
 
 
-def _header(name: str, value: str) -> bytes:
+class Attribution:
+    """What a state machine says of an operation, behind its origin: headers as they stand in a record, one after another. A value."""
+
+    __slots__ = ("count", "encoded")
+
+    def __init__(self, count: int, encoded: bytes) -> None:
+        self.count = count
+        self.encoded = encoded
+
+    def followed_by(self, other: Attribution) -> Attribution:
+        """Both."""
+        return Attribution(self.count + other.count, self.encoded + other.encoded)
+
+
+def attribution_header(name: str, value: str) -> bytes:
+    """One header as it stands in a record."""
     raw = value.encode()
     if len(raw) > LONGEST_BYTES:
         raw = raw[:LONGEST_BYTES].decode(errors="ignore").encode()
     return encode_header(name, raw)
 
 
+def because(*reasons: Reason) -> Attribution:
+    """Why an operation has anything to write."""
+    headers: list[bytes] = []
+    for reason in reasons:
+        headers.append(attribution_header("why", reason.why))
+        if reason.whom:
+            headers.append(attribution_header("whom", reason.whom))
+        if reason.said:
+            headers.append(attribution_header("said", reason.said[:LONGEST_SAID]))
+    return Attribution(len(headers), b"".join(headers))
+
+
 class Origin:
     """The part of the headers that many operations share, as bytes. They are made when they are first needed: most connections never write."""
 
-    __slots__ = ("_count", "_encoded", "_who", "alone", "before_member")
+    __slots__ = ("_count", "_encoded", "_who", "alone", "before_one")
 
     def __init__(self, *who: str) -> None:
         """``who`` are the values of the first headers: what ran, principal, client id, host."""
         self._who = who
         self._encoded = b""
         self._count = 0
-        # Complete, for operations of nobody in particular, and all that stands before the size of a member id that comes last.
+        # Complete, for operations that have nothing to add, and all that stands before the one header of those that have one.
         self.alone = b""
-        self.before_member = b""
+        self.before_one = b""
 
     def complete(self) -> None:
         """Make the bytes."""
         headers = [(name, value) for name, value in zip(_SHARED, self._who, strict=False) if value]
-        self._encoded = b"".join([_header(name, value) for name, value in headers])
+        self._encoded = b"".join([attribution_header(name, value) for name, value in headers])
         self._count = len(headers)
         self.alone = joined_headers(self._count, self._encoded)
-        self.before_member = joined_headers(self._count + 1, self._encoded) + encode_header("member", b"")[:-1]
+        self.before_one = joined_headers(self._count + 1, self._encoded)
 
-    def followed_by(self, headers: Sequence[tuple[str, str]]) -> bytes:
+    def followed_by(self, attribution: Attribution) -> bytes:
         """Complete, with more headers behind."""
-        more = b"".join([_header(name, value) for name, value in headers])
-        return joined_headers(self._count + len(headers), self._encoded + more)
+        return joined_headers(self._count + attribution.count, self._encoded + attribution.encoded)
 
 
 TIMER_ORIGIN: Final = Origin(TIMER)
@@ -126,21 +130,18 @@ def request_origin(api_key: int, api_version: int, client_id: str, client_host: 
     return Origin(f"{api_key}/{api_version}", "" if principal == ANONYMOUS else principal, client_id, client_host)
 
 
-def operation_headers(origin: Origin | None, member_id: str, group_instance_id: str | None, reasons: Sequence[Reason]) -> bytes:
+def operation_headers(origin: Origin | None, attribution: Attribution | None) -> bytes:
     """The headers of an operation's first record as they stand in the record; none without an origin."""
     if origin is None:
         return NO_HEADERS
     if not origin.alone:
         origin.complete()
-    if reasons or group_instance_id is not None:
-        return origin.followed_by(_more_headers(member_id, group_instance_id, reasons))
-    if not member_id:
+    if attribution is None:
         return origin.alone
-    member = member_id.encode()
-    size = len(member)
-    if size > LONGEST_BYTES:
-        return origin.followed_by([("member", member_id)])
-    return b"%b%b%b" % (origin.before_member, VARINTS[size], member)
+    if attribution.count == 1:
+        # Nearly all records are of operations that name whoever they are for, and no more.
+        return origin.before_one + attribution.encoded
+    return origin.followed_by(attribution)
 
 
 def read_provenance(headers: Headers) -> Provenance | None:
@@ -158,9 +159,8 @@ def read_provenance(headers: Headers) -> Provenance | None:
         known.get("by", ANONYMOUS),
         known.get("client", ""),
         known.get("host", ""),
-        known.get("member", ""),
-        known.get("instance"),
         tuple(_reasons(texts)),
+        tuple([each for each in texts if each[0] not in _SHARED and each[0] not in _REASON]),
     )
 
 
@@ -178,19 +178,6 @@ def attributed(records: Iterable[Record]) -> Iterator[tuple[Record, Provenance |
             provenance = None
         next_offset, timestamp = record.offset + 1, record.timestamp
         yield record, provenance
-
-
-def _more_headers(member_id: str, group_instance_id: str | None, reasons: Sequence[Reason]) -> list[tuple[str, str]]:
-    headers = [("member", member_id)] if member_id else []
-    if group_instance_id is not None:
-        headers.append(("instance", group_instance_id))
-    for reason in reasons:
-        headers.append(("why", reason.why))
-        if reason.whom:
-            headers.append(("whom", reason.whom))
-        if reason.said:
-            headers.append(("said", reason.said[:LONGEST_SAID]))
-    return headers
 
 
 def _reasons(texts: Iterable[tuple[str, str]]) -> Iterable[Reason]:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.digest import StateDigest
-from coordinator_server.machine.provenance import ANONYMOUS, Origin, Reason
+from coordinator_server.machine.provenance import ANONYMOUS, Attribution, Origin
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
@@ -70,10 +70,8 @@ class CoordinatorResult(Struct, Generic[T_co], frozen=True, gc=False):
     # False for records that mean something each for itself (the tombstones of an expiry): they may be split over batches, and those before
     # one that fails stay.
     is_atomic: bool = True
-    # Provenance of the records: the member that the request speaks for, and why there is anything to write.
-    member_id: str = ""
-    group_instance_id: str | None = None
-    reasons: Sequence[Reason] = ()
+    # Provenance of the records: what the log is to say of them besides where the operation came from.
+    attribution: Attribution | None = None
 
 
 class Producer(NamedTuple):
@@ -109,7 +107,7 @@ class StateBelow(Protocol):
         """All keys, in no particular order."""
 
     def bounds(self, key: str, /) -> tuple[int, int]:
-        """Two timestamps that were written down beside the block of a key, and can be had without reading it."""
+        """Two numbers that were written down beside the block of a key, and can be had without reading it. Their meaning is the shard's."""
 
     def block(self, key: str, /) -> bytes | None:
         """What is written down of a key that is there; None when it cannot be read any more."""

@@ -221,36 +221,36 @@ class TimelineDict(dict[K, V]):
         self._refuse("|=")
 
     def _refuse(self, how: str) -> NoReturn:
-        raise TypeError(f"a TimelineDict changes by item assignment, put_all, del and pop only, not by {how}")
+        raise TypeError(f"a TimelineDict changes by d[key] = value, put_all, del and pop only, not by {how}")
 
 
 class TimelineSet(Generic[K]):
     """A set whose past states can be read and restored."""
 
-    __slots__ = ("_members",)
+    __slots__ = ("_items",)
 
     def __init__(self, registry: SnapshotRegistry) -> None:
-        self._members: TimelineDict[K, None] = TimelineDict(registry)
+        self._items: TimelineDict[K, None] = TimelineDict(registry)
 
-    def add(self, member: K) -> None:
-        if member not in self._members:
-            self._members[member] = None
+    def add(self, item: K) -> None:
+        if item not in self._items:
+            self._items[item] = None
 
-    def discard(self, member: K) -> None:
-        self._members.pop(member, None)
+    def discard(self, item: K) -> None:
+        self._items.pop(item, None)
 
-    def __contains__(self, member: K) -> bool:
-        return member in self._members
+    def __contains__(self, item: K) -> bool:
+        return item in self._items
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._members)
+        return iter(self._items)
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self._items)
 
-    def members_at(self, epoch: int) -> set[K]:
-        """The members in the state of ``epoch``."""
-        return {member for member, _ in self._members.items_at(epoch)}
+    def items_at(self, epoch: int) -> set[K]:
+        """The items in the state of ``epoch``."""
+        return {item for item, _ in self._items.items_at(epoch)}
 
 
 class TimelineValue(Generic[V]):

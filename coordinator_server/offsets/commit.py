@@ -5,7 +5,9 @@ A value is written at version 4. A request that brings a retention time (version
 
 from __future__ import annotations
 
+from coordinator_server.machine.provenance import Attribution
 from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.offsets.block import OffsetCommits, TopicCommits
 from coordinator_server.offsets.rows import CommittedAsRows
 from coordinator_server.offsets.store import NO_TIMESTAMP, OffsetStore
@@ -42,12 +44,10 @@ def commit_offsets(
 def commit_rows(store: OffsetStore, request: PlainCommit, now_ms: int) -> CoordinatorResult[AcceptedCommit]:
     """One record for each row of a request whose topics are known."""
     shape = request.shape
-    return CoordinatorResult(
-        shape.accepted,
-        CommittedAsRows(store, request, now_ms),
-        member_id=shape.member_id,
-        group_instance_id=shape.group_instance_id,
-    )
+    attribution = shape.attribution
+    if not isinstance(attribution, Attribution):
+        shape.attribution = attribution = speaking_for(shape.member_id, shape.group_instance_id)
+    return CoordinatorResult(shape.accepted, CommittedAsRows(store, request, now_ms), attribution=attribution)
 
 
 def _commit_block(
@@ -77,9 +77,8 @@ def _commit_block(
     if not answers:
         return None
     block = OffsetCommits(store, group_id, now_ms, topics)
-    return CoordinatorResult(
-        OffsetCommitResponse(topics=answers), block, member_id=request.member_id, group_instance_id=request.group_instance_id
-    )
+    attribution = speaking_for(request.member_id, request.group_instance_id)
+    return CoordinatorResult(OffsetCommitResponse(topics=answers), block, attribution=attribution)
 
 
 def _commit_one_by_one(request: OffsetCommitRequest, now_ms: int, metadata_max: int) -> CoordinatorResult[OffsetCommitResponse]:
@@ -104,9 +103,8 @@ def _commit_one_by_one(request: OffsetCommitRequest, now_ms: int, metadata_max: 
                 partition.committed_offset, partition.committed_leader_epoch, metadata, now_ms, expires, topic_id
             )
             records.append(CoordinatorRecord(OffsetCommitKey(group_id, name, index), value, version))
-    return CoordinatorResult(
-        OffsetCommitResponse(topics=topics), records, member_id=request.member_id, group_instance_id=request.group_instance_id
-    )
+    attribution = speaking_for(request.member_id, request.group_instance_id)
+    return CoordinatorResult(OffsetCommitResponse(topics=topics), records, attribution=attribution)
 
 
 def _is_too_long(text: str, most: int) -> bool:

@@ -31,17 +31,24 @@ _SIZES: Final = {"i": 4, "I": 4, "q": 8}
 Row = tuple[TopicPartition, OffsetAndMetadata]
 
 
-class RestingGroup(NamedTuple):
-    """A block, and what can be said of it without reading it: rows, and when the first of them may expire."""
+class ExpiryBounds(NamedTuple):
+    """From when on the first offset of a group may expire. A checkpoint keeps them as the bounds of the group's block, in this order."""
 
-    block: bytes
-    rows: int
     oldest_commit_ms: int
+    # NO_TIMESTAMP where none has an expiry of its own.
     least_expire_ms: int
 
 
+class RestingGroup(NamedTuple):
+    """A block, and what can be said of it without reading it."""
+
+    block: bytes
+    rows: int
+    bounds: ExpiryBounds
+
+
 def rest(offsets: Iterable[Row]) -> RestingGroup:
-    """The block of a group's offsets, of which there is at least one. ``least_expire_ms`` is -1 where none has an expiry of its own."""
+    """The block of a group's offsets, of which there is at least one."""
     rows = sorted(offsets, key=lambda row: (row[0][0], row[1].topic_id, row[0][1]))
     values = [value for _, value in rows]
     topics = _topics(rows)
@@ -65,7 +72,7 @@ def rest(offsets: Iterable[Row]) -> RestingGroup:
     _put(out, "q", expiries)
     _put(out, "I", [texts[value.metadata] for value in values])
     own = [expiry for expiry in expiries if expiry != NO_TIMESTAMP]
-    return RestingGroup(bytes(out), len(rows), min(commits), min(own, default=NO_TIMESTAMP))
+    return RestingGroup(bytes(out), len(rows), ExpiryBounds(min(commits), min(own, default=NO_TIMESTAMP)))
 
 
 def wake(block: bytes) -> Iterator[Row]:

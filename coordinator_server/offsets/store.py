@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from coordinator_server.machine.shard import StateBelow
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
-from coordinator_server.offsets.resting import wake
+from coordinator_server.offsets.resting import ExpiryBounds, wake
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import (
@@ -164,12 +164,12 @@ class OffsetStore:
 
     # Groups of the checkpoint.
 
-    def resting_bounds(self, group_id: str) -> tuple[int, int] | None:
-        """Of a group that rests and has no newer commits: its oldest commit timestamp, and its least expire timestamp (or NO_TIMESTAMP)."""
+    def resting_bounds(self, group_id: str) -> ExpiryBounds | None:
+        """What bounds the expiry of a group that rests and has no newer commits."""
         below = self._below
         if below is None or group_id in self._over or not self._is_resting(group_id):
             return None
-        return below.bounds(group_id)
+        return ExpiryBounds(*below.bounds(group_id))
 
     def _is_resting(self, group_id: str) -> bool:
         below = self._below

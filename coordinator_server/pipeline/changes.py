@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
+from coordinator_server.offsets.attribution import spoken_for
 from protocol.api import APIS
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
@@ -79,5 +80,5 @@ def change_of(offset: int, at_ms: int, provenance: Provenance) -> Change:
         api = APIS.get(provenance.api_key)
         operation = f"{api.name if api is not None else provenance.api_key} v{provenance.api_version}"
         principal = provenance.principal
-    who = (provenance.client_id, provenance.client_host, provenance.member_id, provenance.group_instance_id)
-    return Change(offset, at_ms, operation, principal, *who, provenance.reasons)
+    who = (provenance.client_id, provenance.client_host)
+    return Change(offset, at_ms, operation, principal, *who, *spoken_for(provenance), provenance.reasons)

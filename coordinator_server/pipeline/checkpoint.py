@@ -64,7 +64,7 @@ def _add_whole(attempt: LayerAttempt) -> None:
     store, kept = _replayed(attempt.preview().read())
     write_checkpoint(attempt, in_order(_blocks(store)), map(encode_batch, cut(kept)))
     found = Checkpoint(attempt.preview())
-    if set(found.ids()) != set(store.by_group):
+    if set(found.keys()) != set(store.by_group):
         raise _differs(attempt, "groups")
     for group_id, offsets in store.by_group.items():
         if dict(wake(found.block(group_id))) != offsets.single():
@@ -79,7 +79,7 @@ def _add_in_parts(attempt: LayerAttempt, count: int) -> None:
         ids: list[str] = []
         write_checkpoint(attempt, _proven_blocks(attempt, spools[:-1], ids), spools[-1].batches())
         found = Checkpoint(attempt.preview())
-        if list(found.ids()) != ids:
+        if list(found.keys()) != ids:
             raise _differs(attempt, "groups")
         found.verify()
 
@@ -104,9 +104,9 @@ def _proven_blocks(attempt: LayerAttempt, parts: Iterable[_Spool], ids: list[str
     for part in parts:
         store, _ = _replayed(part.batches())
         for block in in_order(_blocks(store)):
-            if dict(wake(block.data)) != store.by_group[block.id].single():
-                raise _differs(attempt, f"offsets of group {block.id!r}")
-            ids.append(block.id)
+            if dict(wake(block.data)) != store.by_group[block.key].single():
+                raise _differs(attempt, f"offsets of group {block.key!r}")
+            ids.append(block.key)
             yield block
 
 

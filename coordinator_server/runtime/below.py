@@ -28,11 +28,11 @@ class CheckpointBelow:
         return key in self._checkpoint
 
     def __iter__(self) -> Iterator[str]:
-        return self._checkpoint.ids()
+        return self._checkpoint.keys()
 
     def bounds(self, key: str, /) -> tuple[int, int]:
-        """Oldest commit timestamp, least expire timestamp."""
-        return self._checkpoint.summary(key)[1:]
+        """What is written down beside the block of a key that is there."""
+        return self._checkpoint.summary(key).bounds
 
     def block(self, key: str, /) -> bytes | None:
         """What is written down of a key that is there; None when it is damaged."""

@@ -3,7 +3,7 @@
 While one submit is under way the shards collect; whatever has come together is the next one. So the batch grows with the load and
 nobody waits for a timer. One Flusher serves every runtime of the loop, because they share its journal.
 
-A runtime may ask to wait for more all the same (``group.coordinator.append.linger.ms``): then its shards' batches are held for that long, or
+A runtime may ask to wait for more all the same (its append linger): then its shards' batches are held for that long, or
 until one is full. With a linger of 0 each operation is a batch of its own and goes out at once, or when what is being written is done.
 """
 

@@ -245,7 +245,7 @@ class CoordinatorRuntime(Generic[S]):
         producer: Producer | None,
     ) -> bool:
         try:
-            headers = operation_headers(origin, result.member_id, result.group_instance_id, result.reasons)
+            headers = operation_headers(origin, result.attribution)
             wall_ms = self._services.clock.wall_ms
             if producer is not None:
                 shard.append_in_transaction(producer, result.records, wall_ms, self._max_batch_bytes, headers)

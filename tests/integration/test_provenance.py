@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coordinator_server.machine.provenance import Provenance, Reason, read_provenance
+from coordinator_server.offsets.attribution import spoken_for
 from protocol.error_codes import ErrorCode
 from protocol.record_batch import Record, iter_batches, iter_records
 from tests.support.asking import commit_alone, describe_group
@@ -46,9 +47,9 @@ def test_who_and_why(tmp_path: Path) -> None:
         stored = [each for each in told(server) if each.api_key == 14]
         [expired] = [each for each in told(server) if each.operation == "timer"]
         assert declared == [Provenance("server", reasons=(Reason("topics-declared"),))]
-        assert (commit.client_host, commit.member_id, commit.reasons) == ("127.0.0.1", "", ())
+        assert (commit.client_host, commit.reasons, commit.others) == ("127.0.0.1", (), ())
         assert {(each.client_host, each.reasons[0].why) for each in stored} == {("127.0.0.1", "member-joined")}
-        assert stored[0].member_id == stored[0].reasons[0].whom == ids[0]
+        assert spoken_for(stored[0]).member_id == stored[0].reasons[0].whom == ids[0]
         assert [(each.why, each.whom) for each in expired.reasons][-2:] == [("member-left", ids[1]), ("session-timeout", ids[0])]
         # Three offsets, one of which tells for all.
         assert len([each for each in records(server, "__consumer_offsets") if b"alone" in (each.key or b"")]) == 3

@@ -7,16 +7,28 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from coordinator_server.catalog.shard import TOPICS_DECLARED
+from coordinator_server.group.why import Why
 from coordinator_server.log.layers import open_layer
 from coordinator_server.log.store import ShardId
-from coordinator_server.machine.provenance import SERVER_ORIGIN, TIMER_ORIGIN, Reason, Why, operation_headers, request_origin
+from coordinator_server.machine.provenance import (
+    SERVER_ORIGIN,
+    TIMER_ORIGIN,
+    Attribution,
+    Reason,
+    because,
+    operation_headers,
+    request_origin,
+)
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
+from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
 from protocol.codec import decode
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, CoordinatorRecord
@@ -131,11 +143,14 @@ def test_a_compacted_layer_is_read(shard_dir: Path) -> None:
 
 def test_provenance_changes_nothing_that_is_read(tmp_path: Path) -> None:
     """A log with every header that there is, and the same log without: the tool lists the same records, and names the headers."""
-    why = [Reason(reason, "orders-1-77aa", "words of its client: zażółć") for reason in Why]
+    why = [because(Reason(reason, "orders-1-77aa", "words of its client: zażółć")) for reason in Why]
+    member = speaking_for("orders-1-77aa", "orders-i")
+    assert member is not None
+    all_of_it = reduce(Attribution.followed_by, why, member)
     encoded = [
-        operation_headers(request_origin(14, 5, "orders-1", "10.0.0.7", "User:alice"), "orders-1-77aa", "orders-i", why),
-        operation_headers(request_origin(8, 9, "orders-1", "10.0.0.7"), "orders-1-77aa", None, ()),
-        operation_headers(TIMER_ORIGIN, "", None, why[:1]),
+        operation_headers(request_origin(14, 5, "orders-1", "10.0.0.7", "User:alice"), all_of_it),
+        operation_headers(request_origin(8, 9, "orders-1", "10.0.0.7"), speaking_for("orders-1-77aa", None)),
+        operation_headers(TIMER_ORIGIN, why[0]),
     ]
     told, untold = tmp_path / "told" / f"{0:020d}.log", tmp_path / "untold" / f"{0:020d}.log"
     for path, is_told in ((told, True), (untold, False)):
@@ -166,7 +181,7 @@ def test_the_metadata_log_is_read_with_its_provenance(tmp_path: Path) -> None:
     topic_id = bytes(range(16))
     records = [CoordinatorRecord(TopicRecord("orders", topic_id), None)]
     records += [CoordinatorRecord(PartitionRecord(number, topic_id, [1], [1], leader=1), None) for number in range(2)]
-    builder, headers = BatchBuilder(0, START_MS), operation_headers(SERVER_ORIGIN, "", None, [Reason(Why.TOPICS_DECLARED)])
+    builder, headers = BatchBuilder(0, START_MS), operation_headers(SERVER_ORIGIN, because(Reason(TOPICS_DECLARED)))
     for record in records:
         builder.append(None, CLUSTER_METADATA_SERDE.encode_value(record), headers)
         headers = NO_HEADERS

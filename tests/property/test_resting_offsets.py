@@ -175,5 +175,5 @@ def test_a_block_says_what_it_was_made_from(offsets: dict[TopicPartition, Offset
     assert dict(wake(found.block)) == offsets
     assert rest(shuffled) == found
     assert found.rows == len(offsets)
-    assert found.oldest_commit_ms == min(value.commit_timestamp_ms for value in offsets.values())
-    assert found.least_expire_ms == min((e for v in offsets.values() if (e := v.expire_timestamp_ms) != -1), default=-1)
+    assert found.bounds.oldest_commit_ms == min(value.commit_timestamp_ms for value in offsets.values())
+    assert found.bounds.least_expire_ms == min((e for v in offsets.values() if (e := v.expire_timestamp_ms) != -1), default=-1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator_server.machine.provenance import Provenance
+from coordinator_server.offsets.attribution import spoken_for
 from protocol.codec import decode, encode
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -96,10 +97,11 @@ def told_record(record: CoordinatorRecord) -> str:
 def told_provenance(provenance: Provenance) -> str:
     """Who, speaking for which member, and the reasons: each with the member it is about and what its client said."""
     who = provenance.client_id or provenance.operation
-    if provenance.member_id:
-        who += f" as {provenance.member_id}"
+    member = spoken_for(provenance)
+    if member.member_id:
+        who += f" as {member.member_id}"
     reasons = (f"{each.why}{each.whom and f' {each.whom}'}{each.said and f' ({each.said})'}" for each in provenance.reasons)
-    return f"{who}{_instance(provenance.group_instance_id)}: {', '.join(reasons)}".removesuffix(": ")
+    return f"{who}{_instance(member.group_instance_id)}: {', '.join(reasons)}".removesuffix(": ")
 
 
 def _instance(instance_id: str | None) -> str:

@@ -227,7 +227,7 @@ class GroupLog:
         return str(self._ids)
 
     def _settle(self, result: CoordinatorResult[Any], reply: FakeReply | None, origin: Origin | None) -> None:
-        headers = operation_headers(origin, result.member_id, result.group_instance_id, result.reasons)
+        headers = operation_headers(origin, result.attribution)
         if result.records:
             self.registry.snapshot(self.end_offset)
         is_block = isinstance(result.records, RecordBlock)

@@ -63,7 +63,7 @@ def make(data_dir: Path) -> None:
     with LayerAttempt(path, LAYER_TO) as attempt:
         for offset in range(LAYER_TO):
             attempt.append(offset, record_batch(SHARDS[0], offset))
-        write_checkpoint(attempt, [Block("group-0", b"what a state machine wrote", 1, 0, -1)], [record_batch(SHARDS[0], 3)])
+        write_checkpoint(attempt, [Block("group-0", b"what a state machine wrote", 1, (0, -1))], [record_batch(SHARDS[0], 3)])
         publish(attempt.finish(Summary(LAYER_TO, 0, None, ""), []), path, LAYER_TO)
     shutil.copytree(alive, data_dir)
     store.close()

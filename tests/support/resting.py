@@ -36,8 +36,7 @@ class Below:
         return None if key in self._damaged else self._blocks[key].block
 
     def bounds(self, key: str, /) -> tuple[int, int]:
-        found = self._blocks[key]
-        return found.oldest_commit_ms, found.least_expire_ms
+        return self._blocks[key].bounds
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
         return ((offset, CoordinatorRecord(key, value)) for offset, key, value in self._records)

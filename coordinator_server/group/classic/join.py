@@ -20,8 +20,9 @@ from coordinator_server.group.classic.records import new_group_record
 from coordinator_server.group.classic.sessions import start_pending_session, start_session
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.group.classic.static_join import replace_static_member
+from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError, operation_error
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest
@@ -54,7 +55,7 @@ def join_group(groups: ClassicGroups, attempt: JoinAttempt) -> Result:
         # As in Kafka a group is known from its first join on, even one that was refused; and none is told of before the log has it.
         on_append = partial(_group_stored, groups, group)
         records = [*tombstones, new_group_record(group)]
-        return CoordinatorResult(DEFERRED, records, on_append, reasons=[Reason(Why.GROUP_CREATED)])
+        return CoordinatorResult(DEFERRED, records, on_append, attribution=because(Reason(Why.GROUP_CREATED)))
     if tombstones:
         return replace(result, records=[*tombstones, *result.records])
     return result

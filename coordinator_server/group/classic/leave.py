@@ -5,8 +5,9 @@ from __future__ import annotations
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.rebalance import NOTHING, go_on_without
+from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
@@ -38,7 +39,7 @@ def leave_group(
     if left:
         result = go_on_without(groups, group, left)
     response = _answer([response for _, response in outcomes], is_batch)
-    return CoordinatorResult(response, result.records, result.on_append, reasons=result.reasons)
+    return CoordinatorResult(response, result.records, result.on_append, attribution=result.attribution)
 
 
 def _leave(groups: ClassicGroups, group: ClassicGroup, identity: MemberIdentity) -> tuple[str, MemberResponse]:

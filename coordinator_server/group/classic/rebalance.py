@@ -18,7 +18,8 @@ from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.records import group_metadata_record
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
@@ -104,7 +105,7 @@ def generation_record(
     told = group.take_reasons()
     record = group_metadata_record(group, assignments)
     on_outcome = partial(_generation_told, group, told, on_append)
-    return CoordinatorResult(DEFERRED, [record], on_outcome, reasons=list(told.values()))
+    return CoordinatorResult(DEFERRED, [record], on_outcome, attribution=because(*told.values()))
 
 
 def _generation_told(

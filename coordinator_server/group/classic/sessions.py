@@ -20,7 +20,8 @@ from coordinator_server.group.classic.rebalance import (
     remove_pending_member,
 )
 from coordinator_server.group.classic.state import DEAD
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason
 
 
 def start_session(groups: ClassicGroups, group: ClassicGroup, member: ClassicGroupMember, timeout_ms: int) -> None:

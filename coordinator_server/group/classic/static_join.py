@@ -14,8 +14,9 @@ from coordinator_server.group.classic.rebalance import Result, complete_if_all_j
 from coordinator_server.group.classic.records import group_metadata_record
 from coordinator_server.group.classic.sessions import start_session
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, STABLE
+from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import operation_error
-from coordinator_server.machine.provenance import Why
+from coordinator_server.machine.provenance import because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
 
@@ -36,7 +37,7 @@ def replace_static_member(
         replacement = _Replacement(groups, group, old, member, former_leader, attempt.can_skip_assignment)
         assignments = {each.member_id: each.assignment for each in group.members.values()}
         record = group_metadata_record(group, assignments)
-        return CoordinatorResult(DEFERRED, [record], replacement.stored, reasons=[reason])
+        return CoordinatorResult(DEFERRED, [record], replacement.stored, attribution=because(reason))
     if group.state in {STABLE, COMPLETING_REBALANCE}:
         # In the sync phase the leader may be assigning to the old id right now.
         return prepare_or_complete(groups, group, reason)

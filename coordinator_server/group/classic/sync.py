@@ -19,8 +19,9 @@ from coordinator_server.group.classic.rebalance import (
     set_assignments,
 )
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError, operation_error
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import Reply, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from coordinator_server.group.classic.subscription import subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
+from coordinator_server.offsets.attribution import spoken_for
 from coordinator_server.pipeline.replay import CONSUMER, assigned_partitions
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
@@ -56,13 +57,14 @@ def behind(provenance: Provenance | None) -> Behind:
     """Provenance as columns."""
     if provenance is None:
         return UNKNOWN
+    member = spoken_for(provenance)
     who = {
         "operation": provenance.operation,
         "principal": provenance.principal,
         "client_id": provenance.client_id or None,
         "client_host": provenance.client_host or None,
-        "by_member_id": provenance.member_id or None,
-        "by_instance_id": provenance.group_instance_id,
+        "by_member_id": member.member_id or None,
+        "by_instance_id": member.group_instance_id,
     }
     return Behind(who, [_reason(reason) for reason in provenance.reasons])
 

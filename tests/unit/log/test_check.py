@@ -133,7 +133,7 @@ def test_damage_to_a_checkpoint_is_told(data: Path, name: str, position: int, to
         for each in batches:
             attempt.append(read_header(each).base_offset, each)
         attempt.close()
-        write_checkpoint(attempt, in_order(Block(group, b"abcd", 1, 0, -1) for group in ("g", "h")), batches[:1])
+        write_checkpoint(attempt, in_order(Block(group, b"abcd", 1, (0, -1)) for group in ("g", "h")), batches[:1])
         publish(attempt.finish(Summary(0, 0, None, ""), ()), layer.path.parent, layer.to_offset)
     assert check(str(data)).damage == []
 

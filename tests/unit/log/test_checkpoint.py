@@ -26,7 +26,7 @@ def layer_with(shard_dir: Path, blocks: list[Block], rest: list[bytes] = [], to_
 
 
 def blocks_of(count: int) -> list[Block]:
-    return [Block(f"group-{n}", b"data of %d" % n, n, 1000 + n, -1 if n % 2 else n) for n in range(count)]
+    return [Block(f"group-{n}", b"data of %d" % n, n, (1000 + n, -1 if n % 2 else n)) for n in range(count)]
 
 
 def test_every_group_is_found(tmp_path: Path) -> None:
@@ -34,14 +34,26 @@ def test_every_group_is_found(tmp_path: Path) -> None:
     found = Checkpoint(layer_with(tmp_path / "s-0", blocks_of(300), [batch(3), batch(7)]))
 
     assert len(found) == 300
-    assert set(found.ids()) == {f"group-{n}" for n in range(300)}
+    assert set(found.keys()) == {f"group-{n}" for n in range(300)}
     for n in range(300):
         assert f"group-{n}" in found
         assert found.block(f"group-{n}") == b"data of %d" % n
-        assert found.summary(f"group-{n}") == (n, 1000 + n, -1 if n % 2 else n)
+        assert found.summary(f"group-{n}") == (n, (1000 + n, -1 if n % 2 else n))
     assert "group-300" not in found
     assert "" not in found
     assert list(found.rest()) == [batch(3), batch(7)]
+
+
+def test_the_index_in_bytes(tmp_path: Path) -> None:
+    """Checkpoints are read by servers of other versions: this is what they have always had."""
+    blocks = [Block("alpha", b"one", 7, (1000, -1)), Block("beta", b"four", 2, (-2, 1 << 40))]
+    layer = layer_with(tmp_path / "s-0", blocks)
+
+    assert (layer.path / INDEX).read_bytes().hex(" ", -4) == (
+        "43534749 01000000 02000000 812fd978 b9cb43f4 05000000 09000000 00000000 00000000 03000000 00000000"
+        " 03000000 04000000 e9b2942a 6e3af3e8 07000000 02000000 e8030000 00000000 feffffff ffffffff"
+        " ffffffff ffffffff 00000000 00010000 616c7068 61626574 61"
+    )
 
 
 def test_groups_whose_hashes_are_the_same_are_told_apart(tmp_path: Path) -> None:
@@ -53,7 +65,7 @@ def test_groups_whose_hashes_are_the_same_are_told_apart(tmp_path: Path) -> None
         by_hash.setdefault(crc32c(name.encode()), []).append(name)
     alike = [name for names in by_hash.values() if len(names) > 1 for name in names]
     assert alike
-    found = Checkpoint(layer_with(tmp_path / "s-0", [Block(name, name.encode(), 1, 0, -1) for name in alike[1:]]))
+    found = Checkpoint(layer_with(tmp_path / "s-0", [Block(name, name.encode(), 1, (0, -1)) for name in alike[1:]]))
 
     assert [found.block(name) for name in alike[1:]] == [name.encode() for name in alike[1:]]
     assert alike[0] not in found
@@ -63,7 +75,7 @@ def test_no_groups_are_a_checkpoint_too(tmp_path: Path) -> None:
     """Of a shard in which all was deleted."""
     found = Checkpoint(layer_with(tmp_path / "s-0", []))
 
-    assert (len(found), list(found.ids()), list(found.rest())) == (0, [], [])
+    assert (len(found), list(found.keys()), list(found.rest())) == (0, [], [])
     assert "g" not in found
 
 

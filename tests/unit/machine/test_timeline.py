@@ -106,7 +106,7 @@ def test_a_set_can_be_read_as_of_each_open_snapshot() -> None:
     names.discard("a")
     names.discard("never there")
 
-    assert [names.members_at(10), names.members_at(20), set(names)] == [{"a"}, {"a", "b"}, {"b"}]
+    assert [names.items_at(10), names.items_at(20), set(names)] == [{"a"}, {"a", "b"}, {"b"}]
     assert ("a" in names, "b" in names, len(names)) == (False, True, 1)
 
 

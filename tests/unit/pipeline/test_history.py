@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from coordinator_server.log.layers import newest_valid_layer
-from coordinator_server.machine.provenance import Reason, operation_headers, request_origin
+from coordinator_server.machine.provenance import Reason, because, operation_headers, request_origin
+from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.columns import Irregular
 from coordinator_server.pipeline.compact import Progress, compact, plans, run_python
 from coordinator_server.pipeline.errors import Busy, CannotRun
@@ -41,8 +42,10 @@ from tests.support.segments import (
 
 CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
 ORIGIN = request_origin(8, 9, "client-1", "10.0.0.7", "User:jo")
-BY_REQUEST = operation_headers(ORIGIN, "member-1", None, ())
-BY_LEAVING = operation_headers(ORIGIN, "", "instance-1", [Reason("member-left", "member-1", "bye")])
+BY_REQUEST = operation_headers(ORIGIN, speaking_for("member-1", None))
+AN_INSTANCE = speaking_for("", "instance-1")
+assert AN_INSTANCE is not None
+BY_LEAVING = operation_headers(ORIGIN, AN_INSTANCE.followed_by(because(Reason("member-left", "member-1", "bye"))))
 
 
 def headers(encoded: bytes) -> tuple[tuple[str, bytes | None], ...]:

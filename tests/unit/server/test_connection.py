@@ -110,7 +110,7 @@ def test_without_provenance_contexts_have_no_origin() -> None:
 def headers_of(context: RequestContext) -> Headers:
     """The headers of a record that a request in this context would write."""
     builder = BatchBuilder(0, 0)
-    builder.append(b"k", b"v", operation_headers(context.origin, "", None, ()))
+    builder.append(b"k", b"v", operation_headers(context.origin, None))
     [(position, header)] = iter_batches(batch := builder.finish())
     return next(iter_records(batch, position, header)).headers
 

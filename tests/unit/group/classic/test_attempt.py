@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.group.classic.attempt import JoinAttempt
-from coordinator_server.machine.provenance import Reason, Why
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
