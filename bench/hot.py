@@ -62,7 +62,9 @@ class Client(asyncio.Transport):
 
     def __init__(self, daemon: Daemon) -> None:
         super().__init__({"peername": ("127.0.0.1", 50000), "sockname": ("127.0.0.1", 9092)})
-        self.connection: Connection = daemon._listener._connection()
+        # A tree that --against names may have the listener in the daemon itself.
+        listener: Any = daemon.parts.listener if hasattr(daemon, "parts") else vars(daemon)["_listener"]
+        self.connection: Connection = listener._connection()
         self.connection.connection_made(self)
         self.received = bytearray()
 

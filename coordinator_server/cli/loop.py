@@ -23,8 +23,9 @@ from coordinator_server.cli.serve import calm_the_collector, die, stop_signals, 
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
 from coordinator_server.server.cluster.link import Link
+from coordinator_server.server.composition import Place
 from coordinator_server.server.control import run_operation
-from coordinator_server.server.daemon import Daemon, Place
+from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.orders import Ask, Listen, Listening, Order, Ping, Pong, Prepared, Serving, Told, ToLoop
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.kinds import GROUPS
-from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
+from coordinator_server.machine.provenance import SERVER_ORIGIN
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.cluster.catalog import Catalog
-from coordinator_server.server.cluster.nodes import Endpoint, Nodes, loop_of
+from coordinator_server.server.cluster.nodes import Endpoint, Nodes
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.internal import InternalTopics
@@ -24,12 +24,16 @@ R = TypeVar("R")
 
 
 class Node(NamedTuple):
-    """One node: handlers read it and keep nothing in it."""
+    """One node: handlers read it and keep nothing in it.
+
+    ``runtimes`` are those of all kinds that are served, by topic. ``groups`` is one of them, and ``partitions`` the number of its shards.
+    """
 
     config: Config
     cluster_id: str
     partitions: int
     groups: CoordinatorRuntime[GroupShard]
+    runtimes: Mapping[str, CoordinatorRuntime[Any]]
     catalog: Catalog
     delays: CoordinatorTimer
     nodes: Nodes
@@ -40,9 +44,14 @@ class Node(NamedTuple):
         """The shard that owns a group."""
         return partition_for(group_id, self.partitions)
 
-    def loop_of_group(self, group_id: str) -> int:
-        """The loop that owns a group's shard."""
-        return loop_of(ShardId(GROUPS.topic, self.partition_of(group_id)), self.nodes.loops)
+    @property
+    def ourselves(self) -> RequestContext:
+        """Who asks when the server itself does."""
+        return RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if self.config.log_provenance else None)
+
+    def all_topics(self) -> list[Topic]:
+        """Every topic: those of the catalog by name, then the internal ones that are always there. Raises CoordinatorError while the catalog loads."""
+        return [*self.catalog.all_topics(), *self.internal]
 
     def topic(self, name: str) -> Topic | None:
         """A topic as committed. Raises CoordinatorError while the catalog loads."""

@@ -201,7 +201,6 @@ class Process:
         self.is_serving = False
         self.busy_us = 0  # by what is done in this turn
         self.paused_until_us = 0
-        self.daemon: Daemon
         self.loop = SimulatedLoop(lambda: self.world.now_us, self._wake, is_timers_first=machine.is_timers_first)  # type: ignore[abstract]
         self._free_us = 0
         self._next: Event | None = None
@@ -210,7 +209,8 @@ class Process:
         self._disk = machine.disk
         if isinstance(self._disk, Disk):
             self._disk.cut = lambda: machine.power_cut(self)
-        self.loop.call_soon(self._main)
+        self.daemon = Daemon(machine.config, Path(machine.data_dir), self._fatal, outside=self._outside())
+        self.loop.call_soon(lambda: self._watch(self._serve()))
 
     def stop(self) -> None:
         """Have it end itself."""
@@ -238,9 +238,9 @@ class Process:
         self.loop.is_over = True
         if self._next is not None:
             self._next.cancel()
-        if hasattr(self, "daemon"):
+        if self.daemon._parts is not None:
             # Descriptors of layers, which go with a process.
-            for context in self.daemon._groups._contexts.values():
+            for context in self.daemon.parts.node.groups._contexts.values():
                 context.shard.groups.offsets.close()
 
     def in_thread(self, delay_us: int, job: Callable[[], None]) -> None:
@@ -249,9 +249,9 @@ class Process:
 
     # Its life.
 
-    def _main(self) -> None:
+    def _outside(self) -> Outside:
         rng = self.world.rng
-        outside = Outside(
+        return Outside(
             clock=self.machine.make_clock(self.machine),
             new_uuid=lambda: uuid.UUID(int=rng.getrandbits(128), version=4),
             storage=self._disk,
@@ -259,11 +259,6 @@ class Process:
             make_writer=lambda sync, post: self.machine.make_writer(self, post),
             has_tools=False,
         )
-        try:
-            self.daemon = Daemon(self.machine.config, Path(self.machine.data_dir), self._fatal, outside=outside)
-        except LogError as failure:
-            self._complain(failure)
-        self._watch(self._serve())
 
     async def _serve(self) -> None:
         try:

@@ -118,7 +118,7 @@ class Mirror:
         self.check()
         if before != {shard: len(batches) for shard, batches in self.batches.items()}:
             self._broken("the log has something that was never said to be durable")
-        if not process.daemon._flusher.is_idle:
+        if not process.daemon.parts.flusher.is_idle:
             self._broken("something is still being written")
             return
         for shard, image in self._images.items():
@@ -149,7 +149,7 @@ class Mirror:
             # A layer stands for what is before it; the state is compared with the replay of all that ever was there.
             begin = max(layer_offsets(Path(self._machine.data_dir, str(shard))), default=0)
             before = [batch for batch in known if read_header(batch).base_offset < begin]
-            found = list(process.daemon._store.read(shard, begin))
+            found = list(process.daemon.parts.store.read(shard, begin))
             if found[: len(known) - len(before)] != known[len(before) :]:
                 self._broken(f"{shard}: what was durable is not there any more, after offset {begin}")
             self.batches[shard] = [*before, *found]
@@ -158,7 +158,7 @@ class Mirror:
                 image.replay(batch)
 
     def _compare(self, process: Process, shard: ShardId) -> None:
-        runtime = process.daemon._groups
+        runtime = process.daemon.parts.node.groups
         if not any(each.shard == shard and each.state is ShardState.ACTIVE for each in runtime.progress):
             self._broken(f"{shard} is not active")
             return
@@ -169,7 +169,7 @@ class Mirror:
             self._broken(f"{shard}: the state's digest is {found}, that of its log {expected}")
 
     def _shard(self, process: Process, shard: ShardId) -> GroupShard:
-        return process.daemon._groups._contexts[shard.partition].shard
+        return process.daemon.parts.node.groups._contexts[shard.partition].shard
 
     def _check_living(self, shard: GroupShard) -> None:
         """A group that is stable is what its record says."""

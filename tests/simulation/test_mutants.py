@@ -67,7 +67,7 @@ def hurried(play: Play) -> None:
     def shorten(op: Op) -> None:
         process = play.machine.serving
         if isinstance(op.request, JoinGroupRequest) and process is not None:
-            for shard in process.daemon._groups._contexts.values():
+            for shard in process.daemon.parts.node.groups._contexts.values():
                 for group_id in shard.shard.groups.ids():
                     group = shard.shard.groups.classic.living(group_id)
                     for member in group.members.values() if group is not None else ():
@@ -82,7 +82,7 @@ def slow(play: Play) -> None:
 
 def generations_begin_again(play: Play) -> None:
     def forget(process: Process) -> None:
-        for shard in process.daemon._groups._contexts.values():
+        for shard in process.daemon.parts.node.groups._contexts.values():
             for group_id in shard.shard.groups.ids():
                 group = shard.shard.groups.classic.living(group_id)
                 if group is not None:
@@ -93,7 +93,7 @@ def generations_begin_again(play: Play) -> None:
 
 def state_is_not_the_log(play: Play) -> None:
     def forget(process: Process) -> None:
-        for shard in process.daemon._groups._contexts.values():
+        for shard in process.daemon.parts.node.groups._contexts.values():
             if shard.shard.groups.classic.stored:
                 shard.shard.groups.classic.stored.pop(min(shard.shard.groups.classic.stored), None)
 

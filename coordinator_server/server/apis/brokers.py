@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic, name_problem
+from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from coordinator_server.server.apis.refusals import error_only
-from coordinator_server.server.cluster.nodes import Endpoint
+from coordinator_server.server.cluster.nodes import Endpoint, loop_of
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
@@ -35,7 +37,6 @@ from protocol.messages.metadata import (
 LEADER_EPOCH = 0
 # As in Kafka: old clients refuse a server without version 0 of Produce, and then use a newer version (KAFKA-18659).
 TOLD_FROM = {0: 0}
-GROUP_KEY_TYPE = 0
 BROKERS, CONTROLLERS = 1, 2
 
 # What KIP-511 allows in the name and version of a client's software.
@@ -69,20 +70,23 @@ def _served() -> list[ApiVersion]:
 def find_coordinator(
     node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply[FindCoordinatorResponse]
 ) -> None:
-    if request.key_type != GROUP_KEY_TYPE:
+    topic = node.internal.of_key_type(request.key_type)
+    if topic is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
     if context.api_version < 4:
-        found = _coordinator(node, reply, request.key)
+        found = _coordinator(node, topic, reply, request.key)
         response = FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE")
     else:
-        response = FindCoordinatorResponse(coordinators=[_coordinator(node, reply, key) for key in request.coordinator_keys])
+        response = FindCoordinatorResponse(
+            coordinators=[_coordinator(node, topic, reply, key) for key in request.coordinator_keys]
+        )
     reply.complete(response)
 
 
-def _coordinator(node: Node, reply: PendingReply[Any], group_id: str) -> Coordinator:
-    loop = node.loop_of_group(group_id)
+def _coordinator(node: Node, topic: Topic, reply: PendingReply[Any], key: str) -> Coordinator:
+    loop = loop_of(ShardId(topic.name, partition_for(key, topic.partitions)), node.nodes.loops)
     there = node.endpoint(reply, loop)
-    return Coordinator(group_id, node.nodes.first_id + loop, there.host, there.port)
+    return Coordinator(key, node.nodes.first_id + loop, there.host, there.port)
 
 
 def refuse_find_coordinator(
@@ -164,7 +168,7 @@ def _metadata(
 
 def _topics(node: Node, context: RequestContext, request: MetadataRequest) -> Iterable[MetadataResponseTopic]:
     if _wants_all(context, request):
-        for topic in (*node.catalog.all_topics(), *node.internal):
+        for topic in node.all_topics():
             yield _describe(node, topic)
         return
     for asked in request.topics or []:

@@ -265,7 +265,7 @@ def list_config_resources(
         wanted = set(request.resource_types) or {int(kind) for kind in ResourceType}
     if not wanted <= {int(kind) for kind in ResourceType}:
         raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
-    topics = [topic.name for topic in (*node.catalog.all_topics(), *node.internal)]
+    topics = [topic.name for topic in node.all_topics()]
     names = {
         ResourceType.GROUP: node.catalog.with_settings(ResourceType.GROUP),
         ResourceType.BROKER: [str(node.nodes.first_id + loop) for loop in range(node.nodes.loops)],

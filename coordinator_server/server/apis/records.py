@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.reader import TimedOffset
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
@@ -243,10 +242,12 @@ def _end(node: Node, shard: ShardId, isolation_level: int) -> int:
     end = node.fetches.end_offset(shard)
     if isolation_level != READ_COMMITTED:
         return end
+    runtime = node.runtimes.get(shard.topic)
     try:
-        return min(end, node.groups.read(shard.partition, GroupShard.last_stable_offset))
+        # Which transactions are open in a shard that loads, or is of a kind that is not served, is unknown.
+        return min(end, runtime.last_stable_offset(shard.partition)) if runtime is not None else 0
     except CoordinatorError:
-        return 0  # The shard is loading: open transactions are not known yet.
+        return 0
 
 
 def _endpoint(node: Node, reply: PendingReply[Any], node_id: int) -> NodeEndpoint:

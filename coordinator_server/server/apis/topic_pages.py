@@ -30,7 +30,7 @@ def describe_topic_partitions(
 ) -> None:
     """Describe the topics named, or all. A page has ``response_partition_limit`` partitions at most, bounded by ``max.request.partition.size.limit``."""
     cursor = request.cursor or Cursor()
-    named = {topic.name for topic in request.topics} or {topic.name for topic in (*node.catalog.all_topics(), *node.internal)}
+    named = {topic.name for topic in request.topics} or {topic.name for topic in node.all_topics()}
     names = sorted(name for name in named if name >= cursor.topic_name)
     _check_cursor(request, names)
     room = max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))

@@ -18,8 +18,6 @@ import msgspec
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import SERVER_ORIGIN
-from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.control import Refusal
@@ -44,9 +42,8 @@ async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str,
     def refused(error: ErrorCode, message: str | None) -> None:
         outcome.set_exception(Refusal(f"{error.name}: {message or 'nothing was changed'}"))
 
-    ourselves = RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if node.config.log_provenance else None)
     partition = partition_for(wanted.group_id, node.partitions)
-    node.groups.write(partition, RESTORE, ourselves, wanted, Then(outcome.set_result, refused))
+    node.groups.write(partition, RESTORE, node.ourselves, wanted, Then(outcome.set_result, refused))
     return {"restored": msgspec.to_builtins(await outcome)}
 
 

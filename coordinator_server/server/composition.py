@@ -1,0 +1,227 @@
+"""The objects of one loop's server, put together: no disk, socket, task or timer is touched here. daemon.py runs them.
+
+Made in the order of what they rest on: the log, the runtimes of the kinds that are served, the catalog, the node that handlers work with, the
+listener, the tools.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import structlog
+
+from coordinator_server.config import Config, advertised_address
+from coordinator_server.kinds import CATALOG, GROUPS, KINDS
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.retention import History, Removed, Retention
+from coordinator_server.log.worker import ThreadWorker
+from coordinator_server.machine.provenance import TIMER_ORIGIN
+from coordinator_server.machine.shard import CoordinatorTimer
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.loads import LoadQueue
+from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
+from coordinator_server.server.cleaner import Cleaner
+from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
+from coordinator_server.server.cluster.followed import FollowedCatalog
+from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, Nodes
+from coordinator_server.server.cluster.tail import TailClient, TailServer
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.control import ControlSocket, Operation
+from coordinator_server.server.control_operations import control_operations, seal
+from coordinator_server.server.dispatch import Dispatcher, LoggedReply
+from coordinator_server.server.fetching import Fetches
+from coordinator_server.server.hosted import Hosted
+from coordinator_server.server.internal import InternalTopics
+from coordinator_server.server.listener import Listener
+from coordinator_server.server.node import Node
+from coordinator_server.server.outside import Outside
+from coordinator_server.server.table import served_apis
+from coordinator_server.server.timers import LoopTimers
+from coordinator_server.server.topic_deletions import TopicDeletions
+
+log = structlog.get_logger(__name__)
+
+Fatal = Callable[[LogError], None]
+
+
+class Place(NamedTuple):
+    """Which of a server's loops this is: ``loop`` of those that listen on ``ports``. ``serving`` are those that do so already."""
+
+    loop: int
+    ports: tuple[int, ...]
+    serving: tuple[int, ...] = ()
+
+
+class Site(NamedTuple):
+    """What a server is made for. Without a ``place`` it has one loop. ``fatal``: the log cannot be trusted any more."""
+
+    config: Config
+    data_dir: Path
+    place: Place | None
+    outside: Outside
+    fatal: Fatal
+
+    @property
+    def nodes(self) -> Nodes:
+        """The loops, as this one tells clients of them."""
+        advertised = advertised_address(self.config)
+        nodes = Nodes(self.config.node_id, advertised=Endpoint(*advertised) if advertised else None)
+        return nodes if self.place is None else nodes._replace(ports=self.place.ports, loop=self.place.loop)
+
+
+class Parts(NamedTuple):
+    """What a server consists of. Alone it listens on ``control.sock``; with several loops the supervisor does, and has a cleaner."""
+
+    store: LocalLogStore
+    flusher: Flusher
+    retention: Retention
+    timers: LoopTimers
+    hosted: Hosted
+    catalog: OwnCatalog | FollowedCatalog
+    tail: TailServer | TailClient | None
+    deletions: TopicDeletions
+    node: Node
+    listener: Listener
+    operations: dict[str, Operation]
+    control: ControlSocket | None
+    cleaner: Cleaner | None
+
+
+def compose(site: Site, store: LocalLogStore) -> Parts:
+    """Put a server together on a log that is open."""
+    loop = asyncio.get_running_loop()
+    config, clock = site.config, site.outside.clock
+    timers = TimerQueue()
+    flusher = Flusher(store, loop.call_soon, site.fatal)
+    services = LoopServices(
+        store,
+        flusher,
+        timers,
+        clock,
+        LoadQueue(loop.call_soon, clock),
+        TIMER_ORIGIN if config.log_provenance else None,
+    )
+    builders = {topic: builder for topic in KINDS if (builder := BUILDERS[topic]) is not None}
+    runtimes = {topic: _runtime(topic, builder, site, services) for topic, builder in builders.items()}
+    hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
+    catalog, tail = _catalog(site, services, runtimes[CATALOG.topic])
+    node = _node(site, store, services, hosted, catalog)
+    told = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
+    deletions = TopicDeletions(runtimes, told, node.ourselves)
+    catalog.on_deleted = deletions.tell
+    operations = control_operations(hosted, store, node, builders)
+    has_tools = site.place is None and site.outside.has_tools
+    return Parts(
+        store,
+        flusher,
+        _retention(site, store),
+        LoopTimers(loop, timers, clock),
+        hosted,
+        catalog,
+        tail,
+        deletions,
+        node,
+        Listener(loop, config, Dispatcher(served_apis(node), _reply_type(), has_provenance=config.log_provenance)),
+        operations,
+        ControlSocket(site.data_dir, operations) if has_tools else None,
+        Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
+    )
+
+
+def _runtime(topic: str, builder: Builder, site: Site, services: LoopServices) -> CoordinatorRuntime[Any]:
+    config, outside = site.config, site.outside
+    settings = builder.settings(config)
+    return CoordinatorRuntime(
+        topic,
+        KINDS[topic].serde,
+        builder.shard(Materials(config, outside.clock, outside.new_uuid)),
+        services,
+        max_batch_bytes=config.message_max_bytes,
+        append_linger_ms=settings.append_linger_ms,
+        coalesces=settings.coalesces,
+    )
+
+
+def _catalog(
+    site: Site, services: LoopServices, runtime: CoordinatorRuntime[Any]
+) -> tuple[OwnCatalog | FollowedCatalog, TailServer | TailClient | None]:
+    """The catalog, as loop 0 or a server with one loop has it, or as the others do; and the link between them."""
+    place, call_later = site.place, asyncio.get_running_loop().call_later
+    if place is None:
+        return OwnCatalog(runtime, services.store, call_later), None
+    if place.loop == CONTROLLER:
+        own = OwnCatalog(runtime, services.store, call_later, place.serving)
+        return own, TailServer(site.data_dir, own, has_provenance=site.config.log_provenance)
+    build = build_catalog(Materials(site.config, site.outside.clock, site.outside.new_uuid))
+    timer = ShardTimers(services.timers, services.clock, _run)
+    followed = FollowedCatalog(
+        place.loop,
+        lambda: build(partition=PARTITION, registry=SnapshotRegistry(), timer=timer),
+        CATALOG.serde,
+        call_later,
+        lambda why: site.fatal(LogError(why)),
+    )
+    return followed, TailClient(site.data_dir, followed)
+
+
+def _node(
+    site: Site, store: LocalLogStore, services: LoopServices, hosted: Hosted, catalog: OwnCatalog | FollowedCatalog
+) -> Node:
+    meta, outside = store.meta, site.outside
+    delays: CoordinatorTimer = ShardTimers(services.timers, services.clock, _run)
+    readers = outside.make_worker() if outside.make_worker else ThreadWorker(lambda: log.error("fetches-stopped"))
+    loop = asyncio.get_running_loop()
+
+    def post(callback: Callable[[], None]) -> None:
+        loop.call_soon_threadsafe(callback)
+
+    return Node(
+        site.config,
+        meta.cluster_id,
+        meta.partition_count(GROUPS.topic),
+        hosted.runtimes[GROUPS.topic],
+        hosted.runtimes,
+        catalog,
+        delays,
+        site.nodes,
+        InternalTopics(meta.cluster_id, {topic: meta.partition_count(topic) for topic in hosted.runtimes}),
+        Fetches(store, services.flusher, delays, readers, post),
+    )
+
+
+def _retention(site: Site, store: LocalLogStore) -> Retention:
+    config, outside = site.config, site.outside
+    return Retention(
+        store,
+        History(config.log_history_retention_ms, config.log_history_retention_bytes),
+        _say_removed,
+        check_ms=config.log_retention_check_interval_ms,
+        storage=outside.storage,
+        worker=outside.make_worker() if outside.make_worker else None,
+        wall_ms=outside.clock.wall_ms,
+    )
+
+
+def _reply_type() -> type[PendingReply[Any]]:
+    """A line per request costs more than the request: only where somebody asked for debug lines."""
+    return LoggedReply if log.is_enabled_for(logging.DEBUG) else PendingReply
+
+
+def _say_removed(removed: Removed) -> None:
+    if removed.layers or removed.segments:
+        log.info("history-removed", shard=str(removed.shard), layers=removed.layers, segments=removed.segments)
+    if removed.damage is not None:
+        log.warning("history-kept", shard=str(removed.shard), damage=str(removed.damage))
+
+
+def _run(timer: Timer) -> None:
+    timer.operation()

@@ -1,0 +1,90 @@
+"""The shards of this loop, kind by kind: which are loaded, and when all of them are there.
+
+a permanent kind    from the start
+any other           once the catalog lists its topic; until then it has no shard here and no directory
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import structlog
+
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.log.store import ShardId
+from coordinator_server.runtime.context import ShardState
+from coordinator_server.runtime.runtime import CoordinatorRuntime, Progress
+from coordinator_server.server.errors import StartError
+from protocol.error_codes import ErrorCode
+
+log = structlog.get_logger(__name__)
+
+FIRST_EPOCH: Final = 1
+PROGRESS_SECONDS: Final = 2.0
+
+
+class Hosted:
+    """The runtimes by topic, and the loads of their shards."""
+
+    def __init__(
+        self,
+        runtimes: Mapping[str, CoordinatorRuntime[Any]],
+        partitions: Mapping[str, int],
+        owns: Callable[[ShardId], bool],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.runtimes = runtimes
+        self._partitions = partitions
+        self._owns = owns
+        self._loop = loop
+        self._loads: dict[str, list[asyncio.Future[ErrorCode]]] = {}
+
+    def use(self, topic: str) -> Sequence[asyncio.Future[ErrorCode]]:
+        """Begin to load this loop's shards of a kind, unless that has been done; the outcomes."""
+        loads = self._loads.get(topic)
+        if loads is None:
+            loads = self._loads[topic] = []
+            for partition in range(self._partitions[topic]):
+                if self._owns(ShardId(topic, partition)):
+                    outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
+                    loads.append(outcome)
+                    self.runtimes[topic].load(partition, FIRST_EPOCH, outcome.set_result)
+        return loads
+
+    def use_listed(self, listed: Callable[[str], Topic | None]) -> None:
+        """``use`` every kind whose topic is listed by now."""
+        for topic in self.runtimes:
+            if topic not in self._loads and listed(topic) is not None:
+                self.use(topic)
+
+    async def finish_loading(self) -> None:
+        """Wait until every shard answers, and say how far that is while it takes long. Raises StartError."""
+        started, left = self._loop.time(), -1
+        while left:
+            loads = [load for of_kind in self._loads.values() for load in of_kind]
+            if pending := [load for load in loads if not load.done()]:
+                await asyncio.wait(pending, timeout=PROGRESS_SECONDS)
+            left = sum(not load.done() for load in loads)
+            seconds = round(self._loop.time() - started, 1)
+            records = sum(runtime.records_loaded for runtime in self.runtimes.values())
+            log.info("loading" if left else "loaded", records=records, shards=len(loads), shards_left=left, seconds=seconds)
+        failed = sum(load.result() != ErrorCode.NONE for load in loads)
+        if failed:
+            raise StartError(f"{failed} of {len(loads)} shards could not be loaded: the lines above name the damaged files")
+
+    @property
+    def progress(self) -> list[Progress]:
+        """Each shard here, where it is in its life, and how far its load is or got."""
+        return [each for runtime in self.runtimes.values() for each in runtime.progress]
+
+    @property
+    def left_to_load(self) -> int:
+        """How many shards do not answer yet."""
+        return sum(each.state is ShardState.LOADING for each in self.progress)
+
+    def close(self) -> None:
+        """Give all shards up, for good."""
+        for runtime in reversed(list(self.runtimes.values())):
+            runtime.close()

@@ -1,0 +1,54 @@
+"""What shards keep of topics goes when the topics do: every kind whose row has an operation for it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import structlog
+
+from coordinator_server.catalog.topics import DeletedTopic
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.gather import Refused
+from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
+
+log = structlog.get_logger(__name__)
+
+DeleteTopics = WriteOperation[Any, Sequence[DeletedTopic], None]
+
+
+class TopicDeletions:
+    """Runs ``operations``, by topic of their kind, on every shard of this loop. What comes before ``begin`` waits for it: all shards are there then."""
+
+    def __init__(
+        self,
+        runtimes: Mapping[str, CoordinatorRuntime[Any]],
+        operations: Mapping[str, DeleteTopics],
+        ourselves: RequestContext,
+    ) -> None:
+        self._runtimes = runtimes
+        self._operations = operations
+        self._ourselves = ourselves
+        self._has_begun = False
+        self._waiting: list[DeletedTopic] = []
+
+    def begin(self) -> None:
+        """Every shard can hear it now."""
+        self._has_begun = True
+        self.tell(self._waiting)
+
+    def tell(self, topics: Sequence[DeletedTopic]) -> None:
+        """These topics are gone."""
+        if not self._has_begun:
+            self._waiting += topics
+        elif topics:
+            for kind, operation in self._operations.items():
+                told: Callable[[list[Refused | None]], None] = partial(_told, kind, [topic.name for topic in topics])
+                self._runtimes[kind].write_all(operation, self._ourselves, topics, told)
+
+
+def _told(kind: str, topics: list[str], answers: list[Refused | None]) -> None:
+    failed = sum(isinstance(answer, Refused) for answer in answers)
+    if failed:
+        log.warning("deleted-topics-kept", kind=kind, topics=topics, shards=failed)

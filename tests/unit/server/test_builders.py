@@ -1,0 +1,57 @@
+"""The rows that say how each kind is served."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from coordinator_server.config import Config, load
+from coordinator_server.kinds import CATALOG, GROUPS, KINDS
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.clock import SystemClock
+from coordinator_server.runtime.timers import ShardTimers, TimerQueue
+from coordinator_server.server.builders import BUILDERS, Materials, RuntimeSettings
+from coordinator_server.server.outside import Outside
+
+
+def test_every_kind_has_a_row() -> None:
+    """One that is served, or one that says that it is not; in the order of the kinds, the catalog first."""
+    assert list(BUILDERS) == list(KINDS)
+
+
+def test_kinds_that_are_always_there_are_served() -> None:
+    assert [topic for topic, kind in KINDS.items() if kind.is_permanent and BUILDERS[topic] is None] == []
+
+
+def test_no_two_kinds_share_a_key_type() -> None:
+    """FindCoordinator knows a kind by nothing else."""
+    key_types = Counter(kind.key_type for kind in KINDS.values() if kind.key_type is not None)
+
+    assert max(key_types.values()) == 1
+
+
+def test_no_two_operations_of_control_sock_have_one_name() -> None:
+    names = Counter(name for builder in BUILDERS.values() if builder is not None for name in builder.operations)
+
+    assert [name for name, times in names.items() if times > 1 or name in ("shards", "seal", "digest", "loops")] == []
+
+
+def test_a_row_builds_an_empty_state_machine() -> None:
+    """Which has the digest of nothing."""
+    outside, timers = Outside(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
+    for builder in filter(None, BUILDERS.values()):
+        build = builder.shard(Materials(Config(), outside.clock, outside.new_uuid))
+        shard = build(partition=0, registry=SnapshotRegistry(), timer=timers)
+        found = shard.digest(0, 1, False)
+
+        assert (found.offset, found.digest) == (0, "0" * 32)
+
+
+def test_only_groups_linger_and_coalesce() -> None:
+    """The properties that say so are theirs."""
+    config = load({"group.coordinator.append.linger.ms": "5", "offsets.commit.coalesce": "true"})
+    groups, catalog = BUILDERS[GROUPS.topic], BUILDERS[CATALOG.topic]
+
+    assert groups is not None
+    assert catalog is not None
+    assert groups.settings(config) == (5, True)
+    assert catalog.settings(config) == RuntimeSettings()
