@@ -30,7 +30,7 @@ from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.frames import ShardEnd
 from coordinator_server.log.index import marks_path, read_marks
 from coordinator_server.log.layers import MANIFEST, Layer, layer_offsets, layer_path, layer_to_load, open_layer
-from coordinator_server.log.meta import FORMAT, IMPORTED, Meta, read_meta
+from coordinator_server.log.meta import FORMAT, IMPORTED, Meta, check_counted, read_meta
 from coordinator_server.log.meta import NAME as META
 from coordinator_server.log.overlay import OverlayStorage, ReadOnlyStorage
 from coordinator_server.log.recovery import journal_dir, loops_of, recover, segment_bases, shards_of
@@ -53,7 +53,7 @@ _SALVAGE: Final = "restore the file from a copy, or 'log verify --salvage OUT' m
 _COUNTS: Final = ", ".join(f"{kind.partitions}=" for kind in KINDS.values() if isinstance(kind.partitions, str))
 _MEANS: Final = {
     "meta": (
-        "whose directory this is cannot be told: the server does not start",
+        "what the directory holds cannot be told: the server does not start",
         f"restore the file: the lines version={FORMAT}, cluster.id=, node.id=, {_COUNTS} as they were, and none with a checksum",
     ),
     "journal": ("commits that were acknowledged may be gone: the server does not start", _SALVAGE),
@@ -163,6 +163,7 @@ class _Check:
         try:
             meta = read_meta(self.storage, self.data_dir)
             self._read(path)
+            check_counted(self.storage, self.data_dir, meta)
         except (LogError, OSError) as error:
             self._damaged(path, 0, str(error), "meta")
             return None

@@ -17,9 +17,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
+from coordinator_server.config import Config
+from coordinator_server.kinds import partition_counts
 from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.directory import release, take
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
@@ -41,8 +42,6 @@ JOURNAL_BYTES: Final = 16 * 1024 * 1024
 MAX_SUBMIT_BYTES: Final = 256 * 1024 * 1024
 WRITE_DELAY_S: Final = 1.0
 RETRY_DELAY_S: Final = 1.0
-# Of partitions: a tool has no configuration that a directory could differ from.
-AS_IT_IS: Final[Mapping[str, int]] = MappingProxyType({})
 
 T = TypeVar("T")
 Done = Callable[[LogError | None], None]
@@ -74,7 +73,7 @@ class LocalLogStore:
         post: Post,
         loop_index: int = 0,
         node_id: int = 0,
-        partitions: Mapping[str, int] = AS_IT_IS,
+        partitions: Mapping[str, int] | None = None,
         segment_bytes: int = SEGMENT_BYTES,
         roll_ms: int = ROLL_MS,
         journal_bytes: int = JOURNAL_BYTES,
@@ -85,13 +84,16 @@ class LocalLogStore:
     ) -> LocalLogStore:
         """Lock the directory, making it if need be, and recover what is in it. ``post`` runs a callable on the caller's loop, from any thread.
 
-        ``partitions``: by topic, what the directory is meant to have; topics that are not named are taken as they are.
+        ``partitions`` by topic: what the directory is meant to have, the defaults of the configuration where None; of a directory
+        that is there, topics that are not named are taken as they are.
 
         LockedLog: another process has the directory. DamagedLog: it cannot be recovered without loss. LogError: it was made for
         another configuration. Unavailable: the operating system refuses.
         """
         storage = storage or LocalStorage()
         data_dir = str(data_dir)
+        if partitions is None:
+            partitions = partition_counts(Config())
         lock, meta = take(storage, data_dir, node_id=node_id, partitions=partitions)
         journal = Journal(storage, journal_dir(data_dir, loop_index), journal_bytes, is_synced=sync is not Sync.NEVER)
         store = cls(storage, data_dir, meta, journal, Limits(segment_bytes, roll_ms))

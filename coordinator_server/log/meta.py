@@ -64,7 +64,7 @@ def open_meta(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapp
     _check_asked(data_dir, meta, node_id, partitions)
     missing = {topic: count for topic, count in partitions.items() if topic not in meta.partitions}
     if missing:
-        _check_unused(storage, data_dir, missing)
+        check_counted(storage, data_dir, meta)
         meta = Meta(meta.cluster_id, meta.node_id, meta.partitions | missing)
         replace_file(storage, path, _encode(meta))
     else:
@@ -84,11 +84,11 @@ def _check_asked(data_dir: str, meta: Meta, node_id: int, partitions: Mapping[st
             )
 
 
-def _check_unused(storage: Storage, data_dir: str, missing: Mapping[str, int]) -> None:
-    """A number that the configuration happens to have is not taken for a topic that is in use: its keys would be looked for elsewhere."""
+def check_counted(storage: Storage, data_dir: str, meta: Meta) -> None:
+    """LogError when a topic is in use whose number of partitions is not known: with another number, keys would be looked for elsewhere."""
     for name in storage.list(data_dir):
         kind = kind_of(name)
-        if kind is not None and kind.topic in missing:
+        if kind is not None and kind.topic not in meta.partitions:
             raise LogError(
                 f"{data_dir}/{NAME} does not say how many partitions {kind.topic} has, and {name} is there: "
                 f"add the line {kind.partitions}=, as it was made, and take the line {_CHECKSUM}= out"

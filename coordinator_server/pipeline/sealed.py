@@ -65,7 +65,7 @@ def offline_store(data_dir: Path) -> Iterator[tuple[LocalLogStore, Callable[[Cal
     """The recovered log under the server's lock, and what runs its callbacks until a condition holds. Raises LockedLog."""
     calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
     meta = read_meta(LocalStorage(), str(data_dir))
-    store = LocalLogStore.open(str(data_dir), post=calls.put, node_id=meta.node_id)
+    store = LocalLogStore.open(str(data_dir), post=calls.put, node_id=meta.node_id, partitions=meta.partitions)
 
     def run_until(is_done: Callable[[], bool]) -> None:
         while not is_done():

@@ -54,9 +54,7 @@ class OpenLog:
         self.posted: deque[Callable[[], None]] = deque()
         given = {"sync": Sync.INLINE, "journal_bytes": 16384, "segment_bytes": 1 << 20, **settings}
         if share is None:
-            self.store = LocalLogStore.open(
-                DATA, post=self.posted.append, storage=disk, worker=self.worker, **{"partitions": COUNTS, **given}
-            )
+            self.store = LocalLogStore.open(DATA, post=self.posted.append, storage=disk, worker=self.worker, **given)
         else:
             self.store = LocalLogStore.open_share(DATA, share, post=self.posted.append, storage=disk, worker=self.worker, **given)
 

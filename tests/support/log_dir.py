@@ -14,7 +14,7 @@ from coordinator_server.log.writer import Sync
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import BatchBuilder
-from tests.support.log import COUNTS, ManualWorker, shard, values
+from tests.support.log import ManualWorker, shard, values
 
 COUNT = 14
 LAYER_TO = 4
@@ -39,9 +39,7 @@ def expected(each: ShardId) -> list[bytes | None]:
 
 def open_store(data_dir: Path) -> LocalLogStore:
     worker = ManualWorker()
-    return LocalLogStore.open(
-        data_dir, post=lambda call: call(), partitions=COUNTS, sync=Sync.INLINE, worker=worker, journal_bytes=8192
-    )
+    return LocalLogStore.open(data_dir, post=lambda call: call(), sync=Sync.INLINE, worker=worker, journal_bytes=8192)
 
 
 def make(data_dir: Path) -> None:

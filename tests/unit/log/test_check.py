@@ -393,6 +393,16 @@ def test_a_topic_that_only_the_journal_has_is_told(tmp_path: Path) -> None:
     assert kinds(check(str(data))) == [("__queue-4", 0, "stranger")]
 
 
+def test_a_topic_in_use_without_its_number_is_told(data: Path) -> None:
+    """No server starts there."""
+    (data / "meta.properties").write_bytes(b"version=2\ncluster.id=x\nnode.id=0\n")
+
+    [damage] = check(str(data)).damage
+    assert (damage.kind, "offsets.topic.num.partitions=" in damage.why) == ("meta", True)
+    with pytest.raises(LogError, match="add the line"):
+        open_store(data)
+
+
 def test_what_only_has_a_name_like_a_shards_is_noted(data: Path) -> None:
     """Directories and files of somebody else."""
     (data / "backup-2024").mkdir()
