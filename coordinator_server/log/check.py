@@ -5,7 +5,7 @@
     segments           every batch: checksum, offsets without a gap, records that parse, from where history begins to the end
     layers             the manifest, every file as it says, batches in order, records that parse
     marks              theirs is the segment beside them
-    names              every log is of a topic and a partition that the server reads (kinds.py)
+    names              every log belongs to a topic and a partition that the server reads (kinds.py)
 
 What a crash leaves is no damage: a torn end, a removal or an attempt that was not finished, marks that are not right. It is noted.
 Beside a running server the end of the log moves: what is after the durable end is left to it.
@@ -74,8 +74,8 @@ _MEANS: Final = {
         "the batch is as it was written, and what was written is no record that this server knows how to read",
         "use the version that wrote it; if that is this one, it is a bug: please report it",
     ),
-    "stranger": (
-        "the server starts without what is in there",
+    "unread": (
+        "the server starts without these records",
         "move the directory away, or use the version that wrote it",
     ),
     "start": ("the server does not start", _SALVAGE),
@@ -170,19 +170,19 @@ class _Check:
         return meta
 
     def _place(self, shard: ShardId, meta: Meta | None, *, is_written: bool) -> None:
-        """Whether the server has a use for a shard of that name."""
+        """Report a shard that no server here reads."""
         directory = f"{self.data_dir}/{shard}"
         count = meta.partitions.get(shard.topic) if meta is not None else None
         if shard.topic not in KINDS:
-            why = f"{shard.topic} is no topic of this server's"
+            why = f"{shard.topic} is not a topic of this server"
         elif count is not None and shard.partition >= count:
             why = f"{shard.topic} has {count} partitions, 0 to {count - 1}"
         else:
             return
         if is_written or segment_bases(self.storage, directory) or layer_offsets(Path(directory)):
-            self._damaged(directory, 0, why, "stranger")
+            self._damaged(directory, 0, why, "unread")
         else:
-            self._note(directory, f"{why}, and nothing of a log is in there")
+            self._note(directory, f"{why}; it has no log files")
 
     # What was found.
 

@@ -2,13 +2,13 @@
 
 Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory:
 
-    0    it is still being filled from elsewhere, and ``begun`` says how: no server starts on it, of this version or another
-    1    has the number of partitions of ``__consumer_offsets`` alone
+    0    an import is filling the directory, ``begun`` names it; no server of any version starts
+    1    has offsets.topic.num.partitions only
     2    has the number of partitions of every kind of shard, under the name of the kind's property (kinds.py)
 
-A server adds the counts that are missing, of format 1 or of a kind that is newer than the directory, from its configuration, by one
-rename. Tools take the file as it is. The last line is a CRC-32C of the ones before it, so that a rotten bit is no other cluster; who
-writes the file by hand leaves it out.
+A server adds missing numbers from its configuration, by one rename: they are missing in format 1, and for kinds that are newer than the
+directory. Tools take the file as it is. The last line is a CRC-32C of the lines before it, so that a flipped bit does not make another
+cluster of it; a file that was written by hand has none.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _CHECKSUM: Final = "checksum"
 
 
 class Meta(Struct, frozen=True):
-    """The identity of a data directory. ``partitions`` by topic; a kind that is newer than the directory is not in it."""
+    """The identity of a data directory. ``partitions`` is by topic, without kinds that are newer than the directory."""
 
     cluster_id: str
     node_id: int
     partitions: dict[str, int]
 
     def partition_count(self, topic: str) -> int:
-        """The number of partitions of a topic. LogError when the directory has none: no server that knows the topic has opened it."""
+        """Return the number of partitions of a topic. LogError if it is missing: no server that knows the topic has opened the directory."""
         count = self.partitions.get(topic)
         if count is None:
             raise LogError(f"{NAME} does not say how many partitions {topic} has: start the server on the directory once")
@@ -52,7 +52,7 @@ class Meta(Struct, frozen=True):
 def open_meta(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> Meta:
     """Read the directory's identity, or give it one. LogError when it is not the one that is asked for.
 
-    ``partitions`` by topic are checked, and added where the directory has none; other topics are left as they are.
+    Numbers of partitions, by topic, are compared with the file's, and added where they are missing. Other topics stay as they are.
     """
     path = f"{data_dir}/{NAME}"
     if not storage.exists(path):
@@ -68,7 +68,7 @@ def open_meta(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapp
         meta = Meta(meta.cluster_id, meta.node_id, meta.partitions | missing)
         replace_file(storage, path, _encode(meta))
     else:
-        # Whoever wrote the file may have been killed before its name was durable.
+        # The process that wrote the file may have been killed before its name was durable.
         sync_dir(storage, data_dir)
     return meta
 
@@ -85,13 +85,13 @@ def _check_asked(data_dir: str, meta: Meta, node_id: int, partitions: Mapping[st
 
 
 def check_counted(storage: Storage, data_dir: str, meta: Meta) -> None:
-    """LogError when a topic is in use whose number of partitions is not known: with another number, keys would be looked for elsewhere."""
+    """Raise LogError if a topic has directories and no number of partitions: with a wrong one, keys map to other partitions."""
     for name in storage.list(data_dir):
         kind = kind_of(name)
         if kind is not None and kind.topic not in meta.partitions:
             raise LogError(
                 f"{data_dir}/{NAME} does not say how many partitions {kind.topic} has, and {name} is there: "
-                f"add the line {kind.partitions}=, as it was made, and take the line {_CHECKSUM}= out"
+                f"add the line {kind.partitions}= with the number it was made with, and remove the line {_CHECKSUM}="
             )
 
 

@@ -323,7 +323,7 @@ def test_salvage_needs_an_empty_place_and_an_identity(data: Path) -> None:
 
 def test_every_kind_says_what_it_means() -> None:
     """And what to do."""
-    for kind in ("meta", "journal", "segment", "history", "checkpoint", "layer", "record", "stranger", "start"):
+    for kind in ("meta", "journal", "segment", "history", "checkpoint", "layer", "record", "unread", "start"):
         finding = Finding("file", 0, "why", kind)
         assert finding.means
         assert finding.action
@@ -367,7 +367,7 @@ def test_records_are_read_as_those_of_their_topic(data: Path, topic: str) -> Non
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("__consumer_offset-3", "__consumer_offset is no topic of this server's"),
+        ("__consumer_offset-3", "__consumer_offset is not a topic of this server"),
         ("__consumer_offsets-50", "__consumer_offsets has 50 partitions, 0 to 49"),
         ("__cluster_metadata-1", "__cluster_metadata has 1 partitions, 0 to 0"),
     ],
@@ -377,7 +377,7 @@ def test_a_log_that_no_server_would_read_is_told(data: Path, name: str, why: str
     put(data, name, b"\0\2", b"")
     report = check(str(data))
 
-    [told] = [each for each in report.damage if each.kind == "stranger"]
+    [told] = [each for each in report.damage if each.kind == "unread"]
     assert (told.path, told.why) == (str(data / name), why)
 
 
@@ -390,7 +390,7 @@ def test_a_topic_that_only_the_journal_has_is_told(tmp_path: Path) -> None:
     store.close()
     shutil.rmtree(data / str(shard))
 
-    assert kinds(check(str(data))) == [("__queue-4", 0, "stranger")]
+    assert kinds(check(str(data))) == [("__queue-4", 0, "unread")]
 
 
 def test_a_topic_in_use_without_its_number_is_told(data: Path) -> None:
@@ -411,7 +411,7 @@ def test_what_only_has_a_name_like_a_shards_is_noted(data: Path) -> None:
 
     assert report.damage == []
     assert [(note.path, note.what) for note in report.notes] == [
-        (str(data / "backup-2024"), "backup is no topic of this server's, and nothing of a log is in there"),
+        (str(data / "backup-2024"), "backup is not a topic of this server; it has no log files"),
         (str(data / "notes-1"), "not a file of the log"),
     ]
 
@@ -422,4 +422,4 @@ def test_a_kind_of_a_newer_version_is_known_by_its_row(data: Path, monkeypatch: 
     put(data, "__toy-6", b"\0\2", None)
     put(data, "__toy-7", b"\0\2\0\0", None)
 
-    assert kinds(check(str(data))) == [(f"{0:020d}.log", 0, "record"), ("__toy-7", 0, "stranger")]
+    assert kinds(check(str(data))) == [(f"{0:020d}.log", 0, "record"), ("__toy-7", 0, "unread")]
