@@ -41,10 +41,12 @@ def plan_deletion(
     going: dict[bytes, Topic] = {}
     for topic_id in (each for each in ids if each not in repeated_ids):
         topic = by_id(topic_id)
-        if topic is not None:
-            going[topic_id] = topic
-        else:
+        if topic is None:
             results.append(_refused(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID))
+        elif topic.name in KINDS:
+            results.append(_refused(topic.name, topic_id, ErrorCode.INVALID_TOPIC_EXCEPTION, _own_log(topic.name)))
+        else:
+            going[topic_id] = topic
     taken = {*going, *repeated_ids}
     for name in (each for each in names if each not in repeated_names):
         try:
@@ -75,11 +77,15 @@ def _repeated(each: Iterable[T]) -> list[T]:
 
 def _named(name: str, by_name: Callable[[str], Topic | None]) -> Topic:
     if name in KINDS:
-        raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is this server's own log")
+        raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, _own_log(name))
     topic = by_name(name)
     if topic is None:
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NO_SUCH_NAME)
     return topic
+
+
+def _own_log(name: str) -> str:
+    return f"{name} is this server's own log"
 
 
 def _refused(name: str | None, topic_id: bytes, error: ErrorCode, message: str | None) -> DeletableTopicResult:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from coordinator_server.catalog.alter_configs import Own, Resource, ResourceType, plan_alteration, plan_replacement
-from coordinator_server.catalog.create import plan
+from coordinator_server.catalog.create import plan, topic_records
 from coordinator_server.catalog.delete import plan_deletion
 from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.grow import plan_growth
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config, loop_count
+from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, because
@@ -63,6 +64,18 @@ class CatalogShard(CoordinatorShard):
     ) -> CoordinatorResult[CreateTopicsResponse]:
         """Make the topics that the server's properties declare."""
         return replace(self.create_topics(context, request, reply), attribution=because(Reason(TOPICS_DECLARED)))
+
+    def create_internal_topic(
+        self, context: RequestContext, request: TopicRecord, reply: Reply[TopicRecord]
+    ) -> CoordinatorResult[TopicRecord]:
+        """Make the topic of a kind that is used for the first time, unless that has been done."""
+        kind = KINDS.get(request.name)
+        if kind is None or kind.is_permanent:
+            raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{request.name} is not made by its first use")
+        if request.name in self._by_name:
+            return CoordinatorResult(request)
+        partitions = partition_counts(self._config)[kind.topic]
+        return CoordinatorResult(request, topic_records(request.name, request.topic_id, partitions, self._config.node_id))
 
     def delete_topics(
         self, context: RequestContext, request: DeleteTopicsRequest, reply: Reply[DeleteTopicsResponse]

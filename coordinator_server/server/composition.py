@@ -118,6 +118,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     told = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     deletions = TopicDeletions(runtimes, told, node.ourselves)
     catalog.on_deleted = deletions.tell
+    catalog.on_changed = partial(hosted.use_listed, catalog.topic)
     operations = control_operations(hosted, store, node, builders)
     has_tools = site.place is None and site.outside.has_tools
     return Parts(

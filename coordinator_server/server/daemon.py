@@ -14,16 +14,19 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config, declared_topics
 from coordinator_server.kinds import CATALOG, KINDS, partition_counts
 from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.recovery import Share
+from coordinator_server.log.recovery import Share, shards_of
+from coordinator_server.log.storage import LocalStorage
 from coordinator_server.log.writer import Sync
+from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.cluster.catalog import SHARD
 from coordinator_server.server.cluster.nodes import Endpoint
-from coordinator_server.server.cluster.operations import DECLARE_TOPICS
+from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, DECLARE_TOPICS
 from coordinator_server.server.cluster.tail import TailClient, TailServer
 from coordinator_server.server.composition import Fatal, Parts, Place, Site, compose
 from coordinator_server.server.control import Operation
@@ -31,7 +34,11 @@ from coordinator_server.server.errors import StartError
 from coordinator_server.server.outside import Outside
 from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
-from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.cluster_metadata import TopicRecord
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+
+Q = TypeVar("Q")
+R = TypeVar("R")
 
 
 class Daemon:
@@ -96,6 +103,8 @@ class Daemon:
             await parts.tail.catch_up()
         else:
             await self._declare_topics()
+            await self._declare_kinds_in_use()
+        parts.hosted.use_listed(parts.catalog.topic)
 
     async def listen(self) -> None:
         """Accept clients."""
@@ -165,17 +174,30 @@ class Daemon:
             raise StartError("the topics could not be loaded: the line above names the damaged file")
 
     async def _declare_topics(self) -> None:
+        """Make the topics of the property that do not exist."""
         node, topics = self.parts.node, declared_topics(self._site.config)
         missing = [CreatableTopic(name, count, -1) for name, count in topics.items() if node.topic(name) is None]
-        if not missing:
-            return
-        outcome: asyncio.Future[CreateTopicsResponse] = asyncio.get_running_loop().create_future()
+        if missing:
+            answer = await self._write(DECLARE_TOPICS, CreateTopicsRequest(topics=missing))
+            for result in answer.topics:
+                if result.error_code != ErrorCode.NONE:
+                    raise StartError(f"topics: {result.name}: {result.error_message}")
+
+    async def _declare_kinds_in_use(self) -> None:
+        """A kind that has a directory is in use, though the catalog does not say so: an import has brought it."""
+        node, storage = self.parts.node, self._site.outside.storage or LocalStorage()
+        there = {shard.topic for shard in shards_of(storage, str(self._site.data_dir))}
+        for topic in node.internal.on_demand():
+            if topic.name in there and node.topic(topic.name) is None:
+                await self._write(CREATE_INTERNAL_TOPIC, TopicRecord(topic.name, topic.topic_id))
+
+    async def _write(self, operation: WriteOperation[CatalogShard, Q, R], request: Q) -> R:
+        """Change the catalog. Raises StartError."""
+        outcome: asyncio.Future[R] = asyncio.get_running_loop().create_future()
 
         def refused(error: ErrorCode, message: str | None) -> None:
-            outcome.set_exception(StartError(f"the declared topics could not be made: {message or error.name}"))
+            outcome.set_exception(StartError(f"{operation.name}: the topics could not be made: {message or error.name}"))
 
-        reply = Then(outcome.set_result, refused)
-        node.catalog.write(DECLARE_TOPICS, node.ourselves, CreateTopicsRequest(topics=missing), reply)
-        for result in (await outcome).topics:
-            if result.error_code != ErrorCode.NONE:
-                raise StartError(f"topics: {result.name}: {result.error_message}")
+        node = self.parts.node
+        node.catalog.write(operation, node.ourselves, request, Then(outcome.set_result, refused))
+        return await outcome

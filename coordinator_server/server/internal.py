@@ -32,6 +32,10 @@ class InternalTopics:
     def __contains__(self, name: str) -> bool:
         return name in KINDS
 
+    def on_demand(self) -> list[Topic]:
+        """The topics that exist from their first use on."""
+        return [topic for topic in self._by_key_type.values() if topic.name not in self._by_name]
+
     def of_key_type(self, key_type: int) -> Topic | None:
         """Where FindCoordinator looks for keys of this type, whether the topic exists already or not."""
         return self._by_key_type.get(key_type)

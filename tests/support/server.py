@@ -38,6 +38,8 @@ class Server:
         self.ports: list[int] = []
         self.overrides = QUICK | dict(overrides or {})
         self.words: list[str] = []
+        # Beside that of the tests.
+        self.environment: Mapping[str, str] = {}
         # A command that runs the daemon in its own place, as the same process: nice, strace -D.
         self.run_by: list[str] = []
         self.host = "127.0.0.1"
@@ -81,7 +83,12 @@ class Server:
         assert self._process is None, "it runs already"
         with self._stderr.open("ab") as stderr:
             self._process = subprocess.Popen(
-                [*self.run_by, *self.command()], cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True
+                [*self.run_by, *self.command()],
+                cwd=ROOT,
+                env=os.environ | self.environment,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
             )
 
     def await_ready(self, within_s: float = 30) -> Self:

@@ -15,7 +15,7 @@ from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
-from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS
+from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS, CREATE_INTERNAL_TOPIC
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.then import Then
@@ -23,6 +23,7 @@ from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.describe_cluster import DescribeClusterBroker, DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
@@ -70,17 +71,28 @@ def _served() -> list[ApiVersion]:
 def find_coordinator(
     node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply[FindCoordinatorResponse]
 ) -> None:
+    """Answer at once, or, when a kind of shard is used for the first time, after its topic is durable and known to all loops."""
     topic = node.internal.of_key_type(request.key_type)
     if topic is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
+    if node.internal.named(topic.name) is not None or node.catalog.topic(topic.name) is not None:
+        reply.complete(_coordinators(node, topic, context, request, reply))
+        return
+    created = Then(
+        lambda _: reply.complete(_coordinators(node, topic, context, request, reply)),
+        # Clients ask again for this error alone.
+        lambda _error, message: reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, message),
+    )
+    node.catalog.write(CREATE_INTERNAL_TOPIC, context, TopicRecord(topic.name, topic.topic_id), created)
+
+
+def _coordinators(
+    node: Node, topic: Topic, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply[Any]
+) -> FindCoordinatorResponse:
     if context.api_version < 4:
         found = _coordinator(node, topic, reply, request.key)
-        response = FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE")
-    else:
-        response = FindCoordinatorResponse(
-            coordinators=[_coordinator(node, topic, reply, key) for key in request.coordinator_keys]
-        )
-    reply.complete(response)
+        return FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE")
+    return FindCoordinatorResponse(coordinators=[_coordinator(node, topic, reply, key) for key in request.coordinator_keys])
 
 
 def _coordinator(node: Node, topic: Topic, reply: PendingReply[Any], key: str) -> Coordinator:

@@ -109,6 +109,8 @@ class OwnCatalog:
         self._held: list[tuple[int, Callable[[], None]]] = []
         # Told of the topics that are gone for good: what groups committed for them goes, too.
         self.on_deleted: TopicsDeleted = lambda _topics: None
+        # Told of every change, when it is durable and before it is answered.
+        self.on_changed: Callable[[], None] = lambda: None
 
     @property
     def is_current(self) -> bool:
@@ -145,6 +147,7 @@ class OwnCatalog:
                 self.on_deleted(
                     [DeletedTopic(each.name or "", each.topic_id) for each in response.responses if not each.error_code]
                 )
+            self.on_changed()
             try:
                 self._publish()
             except LogError as error:

@@ -91,6 +91,8 @@ class FollowedCatalog:
         # As at loop 0: told of topics that are gone, but for those that were gone when we began.
         self.on_deleted: TopicsDeleted = lambda _topics: None
         self._deleted: list[DeletedTopic] = []
+        # As at loop 0: told of every change, before loop 0 hears that it is known here.
+        self.on_changed: Callable[[], None] = lambda: None
         self._show(_Image(new_shard()))
 
     @property
@@ -175,7 +177,7 @@ class FollowedCatalog:
             self._show(coming)
             self._deleted += [DeletedTopic(topic.name, topic.topic_id) for topic in gone]
         self._known.next_offset = self._current_from = end
-        self._tell_deleted()
+        self._tell_changes()
         self._has_begun = True
         self._acknowledge()
 
@@ -185,15 +187,16 @@ class FollowedCatalog:
             return
         replay_batch(records.batch, self._serde, image.shard)
         image.next_offset = records.next_offset
-        self._tell_deleted()
+        self._tell_changes()
         if self._current_from is not None:
             self._acknowledge()
 
-    def _tell_deleted(self) -> None:
+    def _tell_changes(self) -> None:
         deleted = self._deleted[:]
         self._deleted.clear()
         if deleted and self._has_begun:
             self.on_deleted(deleted)
+        self.on_changed()
 
     def _acknowledge(self) -> None:
         if self._send is not None:

@@ -9,6 +9,7 @@ from coordinator_server.runtime.runtime import WriteOperation
 from protocol.codec import decode, encode
 from protocol.fields import Message
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -20,6 +21,7 @@ DELETE_TOPICS: Final = WriteOperation("delete-topics", CatalogShard.delete_topic
 ALTER_CONFIGS: Final = WriteOperation("alter-configs", CatalogShard.alter_configs)
 REPLACE_CONFIGS: Final = WriteOperation("replace-configs", CatalogShard.replace_configs)
 CREATE_PARTITIONS: Final = WriteOperation("create-partitions", CatalogShard.create_partitions)
+CREATE_INTERNAL_TOPIC: Final = WriteOperation("create-internal-topic", CatalogShard.create_internal_topic)
 DECLARE_TOPICS: Final = WriteOperation("declare-topics", CatalogShard.declare_topics)
 
 
@@ -52,6 +54,7 @@ FORWARDED: Final[dict[str, Forwarded]] = {
     for row in (
         Forwarded(CREATE_TOPICS, CreateTopicsRequest, CreateTopicsResponse),
         Forwarded(AUTO_CREATE_TOPICS, CreateTopicsRequest, CreateTopicsResponse),
+        Forwarded(CREATE_INTERNAL_TOPIC, TopicRecord, TopicRecord),
         Forwarded(DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicsResponse),
         Forwarded(ALTER_CONFIGS, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
         Forwarded(REPLACE_CONFIGS, AlterConfigsRequest, AlterConfigsResponse),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.catalog.topics import DeletedTopic
+from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
 from protocol.error_codes import ErrorCode
+from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -170,3 +171,35 @@ def test_one_request_makes_a_bounded_batch(catalog: Catalog) -> None:
         grow(catalog, CreatePartitionsTopic("a", 2_000_000, None))
 
     assert refused.value.error == ErrorCode.POLICY_VIOLATION
+
+
+def test_an_internal_topic_is_made_once(catalog: Catalog) -> None:
+    """With the id that it is given, and as many partitions as its kind has."""
+    asked = TopicRecord("__transaction_state", NOBODY)
+
+    assert catalog.run(CatalogShard.create_internal_topic, asked, TopicRecord) == asked
+    written = len(catalog.records)
+    assert catalog.run(CatalogShard.create_internal_topic, asked, TopicRecord) == asked
+
+    assert len(catalog.records) == written
+    assert catalog.shard.topic(LATEST, "__transaction_state") == Topic("__transaction_state", NOBODY, 50)
+
+
+@pytest.mark.parametrize("name", ["__consumer_offsets", "__cluster_metadata", "orders"])
+def test_what_is_always_there_or_no_kind_is_not_made_by_use(catalog: Catalog, name: str) -> None:
+    with pytest.raises(CoordinatorError, match="INVALID_TOPIC_EXCEPTION"):
+        catalog.run(CatalogShard.create_internal_topic, TopicRecord(name, NOBODY), TopicRecord)
+
+
+def test_an_internal_topic_stays(catalog: Catalog) -> None:
+    """Nobody deletes it, by name or by id, or gives it more partitions."""
+    catalog.run(CatalogShard.create_internal_topic, TopicRecord("__transaction_state", NOBODY), TopicRecord)
+    written = len(catalog.records)
+
+    deleted = delete(catalog, DeleteTopicState(None, NOBODY)) + delete(catalog, DeleteTopicState("__transaction_state"))
+    grown = grow(catalog, CreatePartitionsTopic("__transaction_state", 60, None))
+
+    why = "__transaction_state is this server's own log"
+    assert [(error, message) for _, _, error, message in deleted] == [(ErrorCode.INVALID_TOPIC_EXCEPTION, why)] * 2
+    assert grown == [(ErrorCode.INVALID_TOPIC_EXCEPTION, why)]
+    assert len(catalog.records) == written

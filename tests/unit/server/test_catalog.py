@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.log.errors import Unavailable
-from coordinator_server.server.cluster.catalog import PATIENCE_S
-from coordinator_server.server.cluster.followed import ANSWER_S
+from coordinator_server.server.cluster.catalog import PATIENCE_S, OwnCatalog
+from coordinator_server.server.cluster.followed import ANSWER_S, FollowedCatalog
+from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
 from protocol.error_codes import ErrorCode
-from tests.support.loops import Loops
+from protocol.messages.cluster_metadata import TopicRecord
+from tests.support.loops import CONTEXT, Loops
+from tests.support.runtime import Outcome
 
 
 @pytest.fixture
@@ -356,3 +361,26 @@ def test_loops_that_compaction_overtakes_while_a_change_is_made_are_dropped(loop
     assert not is_current(loops, 1)
     loops.attach(1)
     assert (is_current(loops, 1), names_at(loops, 1)) == (True, [])
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_every_loop_hears_of_a_change_before_it_is_answered(loops: Loops, at: int) -> None:
+    """The topic of a kind that is used for the first time, say: its shards begin to load."""
+    loops.attach(1, 2)
+    catalogs: dict[int, OwnCatalog | FollowedCatalog] = {0: loops.owner, **loops.followers}
+    heard: list[int] = []
+
+    def hear(loop: int) -> None:
+        if catalogs[loop].topic("__transaction_state") is not None:
+            heard.append(loop)
+
+    for loop, catalog in catalogs.items():
+        catalog.on_changed = partial(hear, loop)
+    outcome = Outcome()
+    catalogs[at].write(CREATE_INTERNAL_TOPIC, CONTEXT, TopicRecord("__transaction_state", b"t" * 16), outcome)
+    loops.deliver(2)
+    assert (outcome.answers, set(heard)) == (0, {0, 1})
+
+    loops.deliver()
+
+    assert (outcome.answers, set(heard)) == (1, {0, 1, 2})

@@ -1,0 +1,75 @@
+"""Two kinds of shard that only tests have, one of either retention: a row in each table, and nothing else.
+
+``plug`` puts them into this process; ``ENVIRONMENT`` into every Python process that is started with it (site/sitecustomize.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from coordinator_server.kinds import KINDS, Kind, Retention
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import CoordinatorTimer
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.runtime.runtime import BuildShard, WriteOperation
+from coordinator_server.server.builders import BUILDERS, Builder, Materials
+from coordinator_server.server.control import Refusal
+from coordinator_server.server.node import Node
+from coordinator_server.server.then import Then
+from protocol.error_codes import ErrorCode
+from tests.toy.records import ToySerde
+from tests.toy.shard import Add, ToyShard
+
+PARTITIONS: Final = 7
+KEYED: Final = Kind("__toy_keyed", ToySerde(), PARTITIONS, Retention.KEYED, key_type=42)
+FOLDED: Final = Kind("__toy_folded", ToySerde(), PARTITIONS, Retention.FOLDED, key_type=43)
+ADD: Final = WriteOperation("toy-add", ToyShard.add)
+ENVIRONMENT: Final = {"PYTHONPATH": str(Path(__file__).parent / "site")}
+
+
+def plug() -> None:
+    """Have the toys in this process."""
+    for kind in (KEYED, FOLDED):
+        KINDS[kind.topic] = kind
+        BUILDERS[kind.topic] = builder(kind)
+
+
+def unplug() -> None:
+    """Have them no more."""
+    for kind in (KEYED, FOLDED):
+        del KINDS[kind.topic], BUILDERS[kind.topic]
+
+
+def builder(kind: Kind) -> Builder:
+    """A toy's row: ``{"op": "__toy_keyed", "shards": ["__toy_keyed-3"], "name": "a", "amount": 2}`` → ``{"ok": true, "totals": {"a": 2}}``."""
+
+    def make(materials: Materials) -> BuildShard[ToyShard]:
+        def build(*, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> ToyShard:
+            return ToyShard(registry=registry, adds=kind.retention is Retention.FOLDED)
+
+        return build
+
+    return Builder(make, operations={kind.topic: partial(_answer_add, kind.topic)})
+
+
+async def _answer_add(topic: str, node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add to a total, or, without an amount, read it."""
+    name, runtime = str(request["name"]), node.runtimes[topic]
+    partition = partition_for(name, PARTITIONS)
+    if "amount" not in request:
+        try:
+            return {"totals": {name: runtime.read(partition, ToyShard.total, name)}}
+        except CoordinatorError as why:
+            raise Refusal(why.error.name) from why
+    outcome: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def refused(error: ErrorCode, message: str | None) -> None:
+        outcome.set_exception(Refusal(error.name))
+
+    runtime.write(partition, ADD, node.ourselves, Add(name, request["amount"]), Then(outcome.set_result, refused))
+    return {"totals": {name: await outcome}}
