@@ -110,7 +110,9 @@ def _table(states: list[ShardState]) -> Iterator[str]:
 
 
 def _group(group: Group) -> Iterator[str]:
-    if group.generation is None:
+    if group.type != "classic":
+        yield f"  group {group.group_id}: {group.type}, not served, records {len(group.records)}"
+    elif group.generation is None:
         yield f"  group {group.group_id}: offsets only"
     else:
         protocol = f"{group.protocol_type or '-'}/{group.protocol or '-'}"

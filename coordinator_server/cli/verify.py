@@ -21,7 +21,7 @@ from coordinator_server.pipeline.places import local_copy
 from coordinator_server.pipeline.plan import ShardPlan, input_bytes
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.sealed import ask_server, check_data_dir, seal
-from coordinator_server.pipeline.verify import Check, Verdict, checks, run_here, work
+from coordinator_server.pipeline.verify import Check, Verdict, checks, digests_of_server, run_here, work
 
 EPILOG = """\
 examples:
@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
             # The server's word first: what is sealed after it reaches at least as far.
-            live = ask_server(data_dir, {"op": "digest", "groups": True})
-            todo = checks(data_dir.absolute(), None if live is None else live["shards"], seal(data_dir))
+            live = digests_of_server(ask_server(data_dir, {"op": "digest", "groups": True}))
+            todo = checks(data_dir.absolute(), live, seal(data_dir))
             verdicts = _verify(options, todo, progress_on(sys.stderr))
     except CannotRun as error:
         return complain(error, 2)

@@ -20,7 +20,7 @@ from coordinator_server.offsets.digest import offsets_digest
 
 def group_digest(groups: Groups, group_id: str, committed_offset: int) -> tuple[int, int]:
     """The sum over a group's items as of ``committed_offset``, and how many there are."""
-    items = [item for each in groups.types.values() for item in each.digest_items(group_id, committed_offset)]
+    items = [item for each in groups.types.values() for item in each.digest_items(group_id, committed_offset).values()]
     offsets = groups.offsets.of_group_at(group_id, committed_offset)
     parts = [] if offsets is None else [offsets_digest(group_id, offsets.items_at(committed_offset))]
     for producer_id, pending in groups.pending.of_group_at(group_id, committed_offset):

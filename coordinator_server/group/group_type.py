@@ -92,8 +92,8 @@ class GroupType(Protocol):
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         """The answer of DescribeGroups."""
 
-    def digest_items(self, group_id: str, committed_offset: int) -> Sequence[int]:
-        """The hash of every record of the group that is hard state, apart from its offsets."""
+    def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
+        """The hash of every record of the group that is hard state, apart from its offsets, by a name for people to read."""
 
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         """The timeline containers that ``digest_items`` reads besides ``tables``."""

@@ -1,20 +1,23 @@
 """Groups of the protocols that are not served yet: consumer (KIP-848), share (KIP-932) and streams (KIP-1071).
 
-Their records come from an imported log and stay in it. What is known of them is enough to leave them alone: a group exists while one of its
-records does, and has members while a member's record exists. A classic member may take an *empty* consumer or streams group over, as in Kafka: the first join writes the tombstones of its records. Nobody may join any
+Their records come from an imported log and stay in it. What is known of them is enough to leave them alone, and to prove that nothing of them
+was lost: a group exists while one of its records does, has members while a member's record exists, and its digest has an item for each record. A
+classic member may take an *empty* consumer or streams group over, as in Kafka: the first join writes the tombstones of its records. Nobody may join any
 other one, or commit as a member of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
 from coordinator_server.group.group_type import ExpiryRule, GroupEnvironment, Replay
+from coordinator_server.machine.digest import item_digest
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
+from protocol.codec import encode
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
@@ -30,6 +33,8 @@ from protocol.plain_commits import CommitShape
 _EMPTY: Final = "Empty"
 # How far its members are only they could tell, and they cannot reach us.
 _UNKNOWN: Final = "Unknown"
+_KEY_VERSION: Final = 0
+_TYPE_BYTES: Final = 2
 
 # A record's type, and what beside the group id is in its key: a member id or a regular expression.
 RecordName = tuple[type[Message], str]
@@ -82,13 +87,13 @@ STREAMS_RECORDS: Final = ImportedRecords(
 
 
 class ImportedType:
-    """The groups of one of these types in one shard: ``by_id`` has the names of their records."""
+    """The groups of one of these types in one shard: ``by_id`` has the hash of each of their records, by its name."""
 
     def __init__(self, records: ImportedRecords, environment: GroupEnvironment) -> None:
         self.name = records.name
         self._records = records
         self._registry = environment.registry
-        self.by_id: TimelineDict[str, TimelineDict[RecordName, None]] = TimelineDict(environment.registry)
+        self.by_id: TimelineDict[str, TimelineDict[RecordName, int]] = TimelineDict(environment.registry)
         self.tables: tuple[TimelineDict[str, Any], ...] = (self.by_id,)
         self.replay: dict[type[Message], Replay] = dict.fromkeys((records.member, *records.others), self._replay)
 
@@ -160,12 +165,14 @@ class ImportedType:
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
 
-    def digest_items(self, group_id: str, committed_offset: int) -> Sequence[int]:
-        """What the records say is not known."""
-        return ()
+    def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
+        records = self.by_id.get_at(group_id, committed_offset)
+        items = () if records is None else records.items_at(committed_offset)
+        return {_shown(name): digest for name, digest in items}
 
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
-        return ()
+        records = self.by_id.get_at(group_id, committed_offset)
+        return () if records is None else (records,)
 
     def on_loaded(self) -> None:
         """Nothing but hard state here."""
@@ -180,7 +187,7 @@ class ImportedType:
         if value is not None:
             if records is None:
                 records = self.by_id[group_id] = TimelineDict(self._registry)
-            records[name] = None
+            records[name] = record_digest(key, value)
         elif records is not None and name in records:
             del records[name]
             if not records:
@@ -192,6 +199,18 @@ class ImportedType:
     def _refuse_without_offsets(self, group_id: str) -> None:
         if not self._records.commits_offsets:
             raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
+
+
+def record_digest(key: Message, value: Message) -> int:
+    """The hash of a record: its key with the record type, and its value at the newest version, whichever one it was written at."""
+    assert key.kafka.key is not None
+    return item_digest(key.kafka.key.to_bytes(_TYPE_BYTES) + encode(key, _KEY_VERSION), encode(value, value.kafka.versions.high))
+
+
+def _shown(name: RecordName) -> str:
+    record_type, rest = name
+    shown = record_type.__name__.removesuffix("Key")
+    return f"{shown} {rest}" if rest else shown
 
 
 def _key(record_type: type[Message], group_id: str, rest: str) -> Message:

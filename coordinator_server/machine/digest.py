@@ -11,7 +11,7 @@ from hashlib import blake2b
 from struct import Struct as Layout
 from typing import Final, NamedTuple
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Which items there are and how they are encoded. Digests of different formats cannot be compared."""
 
 _BYTES: Final = 16

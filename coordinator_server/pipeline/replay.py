@@ -19,7 +19,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import DamagedLog, LockedLog
 from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.log.store import ShardId
-from coordinator_server.machine.digest import StateDigest
+from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.changes import Change, LastChanges
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
@@ -68,15 +68,18 @@ class Offset(Struct):
 
 
 class Group(Struct):
-    """One group. Without a generation it is a simple one: offsets only."""
+    """One group. A classic one without a generation is a simple one: offsets only."""
 
     group_id: str
+    type: str = "classic"
     generation: int | None = None
     protocol_type: str | None = None
     protocol: str | None = None
     leader: str | None = None
     members: list[Member] = []
     offsets: list[Offset] = []
+    # Of a type that is not served: the hash of each record, by its name.
+    records: dict[str, str] = {}
     # Of the group's state, as the running server would tell it.
     digest: str = ""
     # Who made the present generation and why, where that was asked for and the log tells.
@@ -195,6 +198,10 @@ def groups_of(shard: GroupShard, changes: LastChanges | None = None) -> list[Gro
         group.members = [_member(value.protocol_type, member) for member in value.members]
         if changes is not None:
             group.changed = changes.of_group(group_id, stored.end_offset - 1)
+    for group_id, group_type in shard.groups.others.items():
+        group = groups.setdefault(group_id, Group(group_id))
+        group.type = group_type.name
+        group.records = {name: digest_text(item) for name, item in sorted(group_type.digest_items(group_id, LATEST).items())}
     for group_id in shard.groups.offsets.groups_at(LATEST):
         offsets = shard.groups.offsets.of_group_at(group_id, LATEST)
         for (topic, partition), found in sorted(offsets.items() if offsets is not None else ()):

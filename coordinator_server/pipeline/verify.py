@@ -18,7 +18,9 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.compact import Progress
+from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.plan import Source, full_sources, is_of_groups, read_batches, shard_directories, sources
 from coordinator_server.pipeline.replay import Group, digest_of, groups_of, replay_batches
 
@@ -68,6 +70,19 @@ def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, sealed:
         else:
             found.append(Check(str(path), said["offset"], said["digest"], said.get("groups", {})))
     return found
+
+
+def digests_of_server(answer: Mapping[str, Any] | None) -> Mapping[str, Mapping[str, Any]] | None:
+    """The shards of a server's ``digest`` answer, if there is one. Raises CannotRun where its digests cannot be compared with ours."""
+    if answer is None:
+        return None
+    if answer["format"] != FORMAT:
+        raise CannotRun(
+            f"the server tells digests of format {answer['format']}, and this is of format {FORMAT}: they cannot be compared. "
+            "Run the verify of the server's own release, or stop the server: then the log alone is proven"
+        )
+    shards: Mapping[str, Mapping[str, Any]] = answer["shards"]
+    return shards
 
 
 def run_here(todo: Sequence[Check], progress: Progress) -> Iterator[Verdict]:
@@ -158,8 +173,9 @@ def _items(group: Group | None) -> dict[str, Any]:
     plain = msgspec.to_builtins(group)
     offsets = {f"offset {each['topic']}-{each['partition']}": each for each in plain.pop("offsets")}
     members = {f"member {each['member_id']}": each for each in plain.pop("members")}
+    records = {f"record {name}": digest for name, digest in plain.pop("records").items()}
     plain.pop("digest", None)
-    items: dict[str, Any] = plain | offsets | members
+    items: dict[str, Any] = plain | offsets | members | records
     return items
 
 

@@ -1,7 +1,7 @@
 """The ``digest`` operation of control.sock: what the durable state of this server's shards comes to, for whoever compares it with a replay of the log.
 
     {"op": "digest", "shards": ["__consumer_offsets-7"], "groups": true}     both may be left out: all shards, without groups
-    {"ok": true, "format": 1, "shards": {"__consumer_offsets-7": {"offset": 1234, "digest": "6413…", "groups": {"readers-1": "07aa…"}}}}
+    {"ok": true, "format": 2, "shards": {"__consumer_offsets-7": {"offset": 1234, "digest": "6413…", "groups": {"readers-1": "07aa…"}}}}
 
 Each shard answers as of its high watermark at one moment; different shards at different ones. Long answers are worked out between other work of the loop.
 """

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.replay import replay
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
@@ -34,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 def told(server: Server) -> Digests:
     """By the running server."""
     answer = server.control(op="digest", groups=True)
-    assert (answer["ok"], answer["format"]) == (True, 1)
+    assert (answer["ok"], answer["format"]) == (True, FORMAT)
     return {name: (shard["offset"], shard["digest"], shard.get("groups", {})) for name, shard in answer["shards"].items()}
 
 

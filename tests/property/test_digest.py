@@ -19,7 +19,7 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.replay import digest_of, replay, replay_batches
 from coordinator_server.pipeline.sealed import seal
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -29,6 +29,7 @@ from protocol.messages.group_records import (
 )
 from protocol.record_batch import Record
 from tests.support.group import GroupLog
+from tests.support.imported import imported_records
 from tests.support.resting import Below, Records
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_meta, write_segments
 
@@ -50,7 +51,9 @@ metadata = st.builds(
     st.none() | st.builds(GroupMetadataValue, generation=st.integers(0, 3), members=members),
     st.just(3),
 )
-operations = st.lists(offsets | offsets | metadata, min_size=1, max_size=4)
+# Of groups that have offsets, too, and of one that has nothing else.
+imported = imported_records("gjjj")
+operations = st.lists(offsets | offsets | metadata | imported, min_size=1, max_size=4)
 
 
 class Open(Struct):
@@ -200,7 +203,7 @@ def _batches(history: Iterable[list[CoordinatorRecord]]) -> Iterable[Batch]:
     for operation in history:
         records = []
         for record in operation:
-            key, value = CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record)
+            key, value = GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)
             records.append(Record(offset, START_MS + offset, key, value))
             offset += 1
         yield Batch(tuple(records))

@@ -1,7 +1,7 @@
 """Random logs of the group coordinator's, with everything in them that one may hold, as hypothesis draws them.
 
-Few groups, positions and producers, so that records of one key and one transaction meet: commits, tombstones and legacy keys, group metadata, types that
-nobody knows, batches that are compressed, that say LogAppendTime, that have no records, or that belong to a transaction, and markers.
+Few groups, positions and producers, so that records of one key and one transaction meet: commits, tombstones and legacy keys, group metadata, records of imported
+groups, types that nobody knows, batches that are compressed, that say LogAppendTime, that have no records, or that belong to a transaction, and markers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from crc32c import crc32c
 from hypothesis import strategies as st
 
 from protocol.compression import GZIP, LZ4, SNAPPY, ZSTD
+from protocol.coordinator_records import GROUP_SERDE
 from protocol.record_batch import CONTROL, HEADER_SIZE, TRANSACTIONAL, BatchBuilder, Record, empty_batch
+from tests.support.imported import imported_records
 from tests.support.segments import START_MS, group_key, group_value, offset_key, offset_value, text
 
 COMPRESS: Final[dict[int, Any]] = {
@@ -42,10 +44,11 @@ _groups = st.tuples(
     st.builds(group_key, st.sampled_from(("g", "h"))),
     st.none() | st.builds(group_value, st.integers(0, 9), st.lists(st.sampled_from(("m-1", "n-2")), unique=True)),
 )
+_imported = imported_records("gh").map(lambda record: (GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)))
 _unknown = st.tuples(st.sampled_from((b"\0\x63a", b"\0\x63b", b"\x7f\x01")), st.none() | st.binary(max_size=9))
-_pairs = st.one_of(_commits, _commits, _commits, _buried, _buried, _legacy, _groups, _unknown)
+_pairs = st.one_of(_commits, _commits, _commits, _buried, _buried, _legacy, _groups, _imported, _unknown)
 # What a transaction holds: Kafka writes commits only; replay has rules for the rest.
-_in_transaction = st.one_of(*[_commits] * 9, _buried, _legacy, _groups, _unknown)
+_in_transaction = st.one_of(*[_commits] * 9, _buried, _legacy, _groups, _imported, _unknown)
 _headers = st.lists(st.tuples(st.sampled_from(("why", "op")), st.none() | st.binary(max_size=3)), max_size=1).map(tuple)
 
 

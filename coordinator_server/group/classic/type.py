@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -102,9 +102,9 @@ class ClassicType:
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         return describe.described(self.groups, group_id, committed_offset)
 
-    def digest_items(self, group_id: str, committed_offset: int) -> Sequence[int]:
+    def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
         stored = self.groups.stored.get_at(group_id, committed_offset)
-        return () if stored is None else (metadata_digest(group_id, stored.value),)
+        return {} if stored is None else {"GroupMetadata": metadata_digest(group_id, stored.value)}
 
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         """Records are replaced, never changed."""

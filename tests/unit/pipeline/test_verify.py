@@ -10,10 +10,14 @@ import msgspec
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.compact import Progress, compact, plans, run_python
 from coordinator_server.pipeline.replay import replay
 from coordinator_server.pipeline.verify import Check, verify_shard
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from protocol.fields import Message
 from protocol.record_batch import Record
+from tests.support.imported import IMPORTED, imported_key, imported_value
 from tests.support.segments import (
     START_MS,
     Batch,
@@ -96,6 +100,45 @@ def test_a_layer_that_lost_something_is_found_out(tmp_path: Path) -> None:
     assert generation == "group h: generation: 5 in the full history, 6 in layer and tail"
 
 
+@pytest.mark.parametrize("key_type", IMPORTED, ids=lambda key_type: key_type.__name__)
+def test_a_record_of_an_imported_group_that_differs_is_found_out(tmp_path: Path, key_type: type[Message]) -> None:
+    """Whichever it is. Its value is not shown: that is the business of a protocol that is not served."""
+
+    def log(seed: int) -> list[Batch]:
+        records = [
+            CoordinatorRecord(imported_key(key, "g", "m-1"), imported_value(key, seed if key is key_type else 0))
+            for key in IMPORTED
+            if key.__module__ == key_type.__module__
+        ]
+        encoded = [(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)) for record in records]
+        return [Batch(tuple(Record(offset, START_MS, *pair) for offset, pair in enumerate(encoded)))]
+
+    for name, seed in (("true", 1), ("false", 2)):
+        (tmp_path / name).mkdir()
+        write_meta(tmp_path / name)
+        write_segments(tmp_path / name / "__consumer_offsets-3", log(seed), 1)
+    compacted(tmp_path / "false")
+    [layer] = (tmp_path / "false" / "__consumer_offsets-3").glob("layer-*")
+    shutil.copytree(layer, tmp_path / "true" / "__consumer_offsets-3" / layer.name)
+
+    [difference] = verify_shard(check(tmp_path / "true")).differences
+
+    rest = " m-1" if len(key_type.__struct_fields__) > 1 else ""
+    assert difference.startswith(f"group g: record {key_type.__name__.removesuffix('Key')}{rest}: ")
+
+
+def test_digests_of_another_format_are_not_compared(
+    data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would differ for no fault of the log."""
+    said = {"format": FORMAT - 1, "shards": {}}
+    monkeypatch.setattr("coordinator_server.cli.verify.ask_server", lambda *_: said)
+
+    assert main(["verify", "--data-dir", str(data_dir), "--engine", "python"]) == 2
+
+    assert f"the server tells digests of format {FORMAT - 1}, and this is of format {FORMAT}" in capsys.readouterr().err
+
+
 def test_a_server_that_holds_something_else_is_found_out(data_dir: Path) -> None:
     """By the digests of its groups."""
     [state] = replay(data_dir)
@@ -143,7 +186,7 @@ def test_the_command_names_differences_and_exits_with_1(
 ) -> None:
     """In words, or as JSON."""
     shard = "__consumer_offsets-3"
-    said = {"shards": {shard: {"offset": sealed(data_dir)[shard], "digest": "00", "groups": {}}}}
+    said = {"format": FORMAT, "shards": {shard: {"offset": sealed(data_dir)[shard], "digest": "00", "groups": {}}}}
     monkeypatch.setattr("coordinator_server.cli.verify.ask_server", lambda *_: said)
 
     assert main(["verify", "--data-dir", str(data_dir), "--engine", "python"]) == 1
