@@ -51,6 +51,17 @@ def test_replay_asks_the_row_that_a_record_type_belongs_to() -> None:
         assert owner.tables
 
 
+def test_a_record_of_every_type_counts_in_the_digest() -> None:
+    """Or two states that differ in it alone would have one digest."""
+    for key_type, value_type in GROUP_SERDE.types.values():
+        log = GroupLog()
+        log.shard.replay(0, CoordinatorRecord(key_type("g"), value_type(), value_type.kafka.versions.high))
+        found = log.shard.digest(1, 10)
+
+        assert found is not None
+        assert list(found.parts) == ["g"], key_type
+
+
 @pytest.mark.parametrize("name", GROUP_TYPES)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_every_row_has_every_entry(name: str, entry: str) -> None:
