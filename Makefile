@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm interop check format generate golden kafkalog bench fuzz wheel lock clean
+.PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm interop check format generate golden kafkalog bench fuzz wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## this list
@@ -86,6 +86,9 @@ fuzz: with-dev ## two million inputs, guided by coverage, for everything that de
 
 wheel: with-tools ## a wheel whose hot modules are compiled (a C compiler; some minutes); it goes to dist/
 	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build -t wheel $(ARGS)
+
+release: with-dev with-tools ## build source distribution and both wheels, check each as it is installed; they go to dist/; ARGS=--help for options
+	@$(BIN)/python scripts/release.py $(ARGS)
 
 lock: with-tools ## pin the newest versions that pyproject.toml allows, with hashes, into requirements/*.lock; ARGS=--keep moves only what no longer fits
 	@scripts/lock $(ARGS)
