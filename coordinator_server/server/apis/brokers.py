@@ -110,6 +110,7 @@ def refuse_find_coordinator(
     return FindCoordinatorResponse(coordinators=refused)
 
 
+# READ, although the first one of a kind creates a topic: nothing but its own answer waits for that, as in Kafka.
 FIND_COORDINATOR_API = ApiRow(
     FindCoordinatorRequest, FindCoordinatorResponse, find_coordinator, refuse_find_coordinator, Order.READ
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from itertools import chain
 
 import pytest
@@ -18,6 +20,7 @@ from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProto
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.support.group import GroupLog
+from tests.support.server import ROOT
 
 OF_ALL_TYPES = {LegacyOffsetCommitKey, OffsetCommitKey}
 ENTRIES = sorted(name for name in vars(GroupType) if name == "__contains__" or not name.startswith("_"))
@@ -70,6 +73,15 @@ def test_every_row_has_every_entry(name: str, entry: str) -> None:
 
     assert entry in vars(type(group_type)) or entry in vars(group_type)
     assert group_type.name == name
+
+
+def test_the_import_contract_names_the_module_of_every_row() -> None:
+    """It would let a type that it does not name import the others."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    [siblings] = [layer for contract in contracts for layer in contract.get("layers", ()) if ".group.classic |" in layer]
+    modules = {type(row).__module__.split(".")[2] for row in types().values()}
+
+    assert modules <= set(re.findall(r"\.group\.(\w+)", siblings))
 
 
 def test_a_row_is_named_as_list_groups_has_it() -> None:
