@@ -31,8 +31,8 @@ run: with-run ## set up what is needed and start the coordinator on LISTEN, with
 compact: with-spark ## compact the log in DATA_DIR with Spark (the server may be running)
 	@exec $(BIN)/coordinator-server compact --data-dir $(DATA_DIR) $(ARGS)
 
-test: with-dev ## the whole test suite; ARGS='tests/unit -k log' for a part of it
-	@$(BIN)/python -m pytest $(ARGS)
+test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -k log' for a part of it, ARGS='-n0 -s …' for one process
+	@$(BIN)/python -m pytest -n auto --durations=20 $(ARGS)
 
 torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses
 	@RUNTIME_EXAMPLES=4000 PIPELINE_EXAMPLES=3000 PIPELINE_BESIDE_S=180 LOG_IMAGES=$(or $(IMAGES),20000) LOG_FLIPS=200 LOG_TAIL_STEP=1 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_log_syscalls.py \

@@ -1,11 +1,31 @@
-"""Options and rules of the whole test suite."""
+"""Options and rules of the whole test suite.
+
+`make test` runs it in several processes (pytest-xdist, ``-n auto``), and each takes a whole file at a time (tests/parallel.py). What a test must keep to for that:
+
+- It listens on ports that the kernel gives it, and writes below ``tmp_path`` alone.
+- Fixtures of a session start once per process, not once: a server is cheap enough for that, a broker or a Spark session is not. Tests that share one
+  are in one file, or in a directory of ``parallel.ALONE``.
+- Parameters are the same in every process: none is drawn, and none comes from a set.
+- Other tests take processor time meanwhile: it waits for what happens (tests/support/eventually.py), not for a time in which it should have happened.
+
+``-n0`` runs all in one process, for a debugger or ``-s``. A test that hangs for ``faulthandler_timeout`` ends its process with the stacks of its threads;
+it has failed then, and another process goes on with the rest.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.parallel import UnitScheduling, processes
+
+# Where no bytecode may be written, each server that a test starts compiles all its sources again, which takes longer than most tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # How long an example takes says something about the machine, and nothing about the code. Under CI Hypothesis takes a profile
 # of its own, which says so, too.
@@ -40,6 +60,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    return processes()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:
+    return UnitScheduling(config) if config.option.dist == "load" else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Under CI nothing is optional: a test skipped for want of a tool fails the run."""
@@ -49,5 +79,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     skipped = reporter.stats.get("skipped", [])
     if os.environ.get("CI") == "true" and skipped and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter.ensure_newline()
         for report in skipped:
             reporter.write_line(f"CI: skipped, so failed: {report.nodeid}", red=True)
