@@ -8,6 +8,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,17 @@ UNSERVED = {
 }
 
 
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    whole = [sys.executable, "-m", "coordinator_server", *words]
+    return subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
 def import_log(log_dir: Path, data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "coordinator_server", "import", "--from", str(log_dir), "--data-dir", str(data_dir), *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return command("import", "--from", str(log_dir), "--data-dir", str(data_dir), *words)
 
 
 def export(data_dir: Path, log_dir: Path) -> None:
-    command = [sys.executable, "-m", "coordinator_server", "export", "--data-dir", str(data_dir), "--to", str(log_dir)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = command("export", "--data-dir", str(data_dir), "--to", str(log_dir))
     assert done.returncode == 0, done.stderr
 
 
@@ -100,8 +104,7 @@ def test_compaction_keeps_what_was_imported(server: Server) -> None:
         with Client(server.address) as client:
             assert commit_alone(client, f"simple-{number}", "orders", {0: 5}) == {0: ErrorCode.NONE}
     before = told(server)
-    command = [sys.executable, "-m", "coordinator_server", "compact", "--engine", "python", "--json"]
-    done = subprocess.run([*command, "--data-dir", str(server.data_dir)], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = command("compact", "--engine", "python", "--json", "--data-dir", str(server.data_dir))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["left_alone"] == []
     server.kill()
@@ -111,6 +114,32 @@ def test_compaction_keeps_what_was_imported(server: Server) -> None:
     with Client(server.address) as client:
         assert commit_alone(client, "share-crew", "orders", {3: 99}) == {3: ErrorCode.GROUP_ID_NOT_FOUND}
         assert commit_alone(client, "consumer-crew", "orders", {3: 99}) == {3: ErrorCode.UNKNOWN_MEMBER_ID}
+
+
+def test_verify_proves_imported_groups(server: Server) -> None:
+    """All ways to their records have one digest, which says something of each group, also where one was taken over since."""
+    data_dir = str(server.data_dir)
+    form_group(server.address, "consumer-left", 1, session_timeout_ms=LONG_SESSION_MS)
+    assert command("compact", "--engine", "python", "--data-dir", data_dir).returncode == 0
+
+    verified = command("verify", "--engine", "python", "--data-dir", data_dir)
+    shown = command("replay", "--json", "--seal", "--data-dir", data_dir)
+
+    assert (verified.returncode, "and the server agree on" in verified.stdout) == (0, True), verified.stdout + verified.stderr
+    groups = {group["group_id"]: group for state in json.loads(shown.stdout) for group in state["groups"]}
+    assert {name: groups[name]["type"] for name in UNSERVED} == {name: kind for name, (kind, _) in UNSERVED.items()}
+    assert all(groups[name]["records"] and int(groups[name]["digest"], 16) for name in UNSERVED)
+    assert (groups["consumer-left"]["type"], groups["consumer-left"]["records"]) == ("classic", {})
+
+
+def test_offsets_under_imported_members_are_not_restored(server: Server) -> None:
+    """The refusal says what to do."""
+    moment = datetime.now(UTC).isoformat()
+
+    done = command("groups", "restore", "consumer-crew", "--at", moment, "--execute", "--data-dir", str(server.data_dir))
+
+    assert done.returncode == 1
+    assert "NON_EMPTY_GROUP: group consumer-crew is a consumer group that was imported with members: stop them" in done.stderr
 
 
 def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
@@ -194,8 +223,7 @@ def test_kafka_serves_our_groups(tmp_path: Path) -> None:
                 assert set(commit_alone(client, f"simple-{number}", "orders", offsets).values()) == {ErrorCode.NONE}
             assert set(crew[0].commit("orders", {0: round_number}).values()) == {ErrorCode.NONE}
             if round_number == 5:
-                compact = [sys.executable, "-m", "coordinator_server", "compact", "--engine", "python"]
-                done = subprocess.run([*compact, "--data-dir", str(server.data_dir)], cwd=ROOT, capture_output=True, check=False)
+                done = command("compact", "--engine", "python", "--data-dir", str(server.data_dir))
                 assert done.returncode == 0, done.stderr
         join_all(crew)
         ours = told(server)
