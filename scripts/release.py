@@ -101,7 +101,7 @@ def release(out: Path, *, is_dirty_allowed: bool, has_compiled: bool) -> str:
                 check_installed(environment, f"coordinator-server {version} ({artefact.kind})")
             if artefact.is_source:
                 with step(f"unit tests of {artefact.path.name}"):
-                    run_tests(environment, scratch / f"{NAME}-{version}")
+                    run_tests(environment, artefact.path, scratch / "tests")
             built.append(artefact.path)
         out.mkdir(parents=True, exist_ok=True)
         for path in built:
@@ -270,12 +270,14 @@ def check_installed(programs: Path, expected: str) -> None:
     run([str(programs / "python"), "-I", "check_installed.py"], programs)
 
 
-def run_tests(programs: Path, unpacked: Path) -> None:
-    """Some unit tests, in the unpacked sources. What they need beyond the package comes from .venv, without this tree."""
-    purelib = [str(programs / "python"), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    tools = run([sys.executable, *purelib[1:]], ROOT).strip()
+def run_tests(programs: Path, sdist: Path, directory: Path) -> None:
+    """Some unit tests, in unpacked sources of their own. What they need beyond the package comes from .venv, without this tree."""
+    shutil.unpack_archive(sdist, directory)
+    [unpacked] = directory.iterdir()
+    purelib = ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    tools = run([sys.executable, *purelib], ROOT)
     # A directory that comes in by a .pth file gets no .pth files of its own read: this tree's editable installation stays out.
-    Path(run(purelib, unpacked).strip(), "tools.pth").write_text(tools)
+    Path(run([str(programs / "python"), *purelib], directory).strip(), "tools.pth").write_text(tools)
     run([str(programs / "python"), "-m", "pytest", "-p", "no:cacheprovider", *TESTS], unpacked)
 
 
