@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coordinator_server.catalog.alter_configs import Resource, ResourceType
+from coordinator_server.catalog.shard import CatalogShard
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
 
@@ -16,16 +17,18 @@ _Placed = tuple[int, CoordinatorRecord]
 
 
 class CatalogFold:
-    """Notes the records that count, while a log goes by."""
+    """Replays records into a catalog, and notes those that count."""
 
-    def __init__(self) -> None:
+    def __init__(self, shard: CatalogShard) -> None:
+        self._shard = shard
         # By topic id; by partition, -1 for the topic itself.
         self._topics: dict[bytes, dict[int, _Placed]] = {}
         self._names: dict[bytes, str] = {}
         self._settings: dict[Resource, dict[str, _Placed]] = {}
 
     def add(self, offset: int, record: CoordinatorRecord, /) -> None:
-        """The log has this record."""
+        """Replay one record."""
+        self._shard.replay(offset, record)
         match record.key:
             case TopicRecord(name=name, topic_id=topic_id):
                 self._names[topic_id] = name

@@ -1,4 +1,4 @@
-"""Write one new layer per shard that holds the last record of every key, so that the log loads fast and stays small.
+"""Write one new layer per shard that holds what still counts of its records, so that the log loads fast and stays small.
 
 Works while the server runs (it is asked to seal its open segments) and while it does not. Publishes every layer by one
 rename, or none at all: stopping it at any moment costs nothing but the work done so far. Run it again at any time.
@@ -16,6 +16,7 @@ import msgspec
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
+from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.engine import ShardResult
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -65,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         options.data_dir = directory(options.data_dir, "a layer is published by renaming it, which stores cannot do")
         check_data_dir(options.data_dir)
+        tell_unknown(options.data_dir)
         started_s = time.monotonic()
         with compaction_lock(options.data_dir):
             todo = plans(options.data_dir, seal(options.data_dir))

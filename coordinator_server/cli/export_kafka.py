@@ -1,6 +1,6 @@
-"""Give the groups back to Kafka: put the log in the place of __consumer_offsets in a stopped broker's directory.
+"""Give the groups back to Kafka: put the log in the place of __consumer_offsets, and of its siblings that are in use, in a stopped broker's directory.
 
-Both sides are stopped, and the broker has the topic already, with as many partitions, all of them there. What its partitions held is
+Both sides are stopped, and the broker has the topics already, with as many partitions, all of them there. What its partitions held is
 replaced; it checks and indexes what it is given when it starts. Stopped in the middle, run it again.
 """
 

@@ -19,9 +19,9 @@ from coordinator_server.cli.engines import add_log_argument
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.group_state import Offset
 from coordinator_server.pipeline.moments import AsItWas, Event, events, moment, shard_of
 from coordinator_server.pipeline.places import directory, local_copy
-from coordinator_server.pipeline.replay import Offset
 from coordinator_server.pipeline.sealed import ask_server, check_data_dir, seal
 
 EPILOG = """\

@@ -15,6 +15,7 @@ import msgspec
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
+from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -52,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
+            tell_unknown(data_dir)
             return _run(options, data_dir.absolute())
     except CannotRun as error:
         return complain(error, 2)

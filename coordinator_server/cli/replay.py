@@ -1,4 +1,4 @@
-"""Print the groups of the log as of an offset: generations, members, assignments, committed offsets.
+"""Print the state of the log as of an offset: groups with members and committed offsets, topics, share partitions, transactions.
 
 The state is rebuilt by the server's own code from durable records only. Beside a running server the sealed part of the log is read; a
 line on stderr says up to where. Reading changes nothing, but for the recovery that a server that was killed owes its log.
@@ -16,9 +16,11 @@ from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_log_argument
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
+from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.group_state import Group, Offset
 from coordinator_server.pipeline.places import local_copy
-from coordinator_server.pipeline.replay import Group, Moment, Offset, ShardState, replay
+from coordinator_server.pipeline.replay import Moment, ShardState, replay
 from coordinator_server.pipeline.sealed import check_data_dir, seal
 
 EPILOG = """\
@@ -48,9 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only the records before this offset, or none after this time, such as 2026-11-20T10:00Z (default: all)",
     )
     parser.add_argument("--seal", action="store_true", help="ask the running server to seal first, so that all until now is read")
-    parser.add_argument(
-        "--digest", action="store_true", help="print what each shard's and group's state comes to, and that of the topics"
-    )
+    parser.add_argument("--digest", action="store_true", help="print what each shard's state comes to, and each group's")
     parser.add_argument(
         "--why",
         action="store_true",
@@ -67,8 +67,8 @@ def run(options: argparse.Namespace) -> int:
             # A moment is looked for in sealed segments.
             if options.seal or isinstance(options.at, Moment):
                 seal(data_dir)
-            wanted = {"with_topics": options.digest, "with_changes": options.why}
-            states = list(replay(data_dir, options.shard, options.at, **wanted))
+            tell_unknown(data_dir)
+            states = list(replay(data_dir, options.shard, options.at, with_changes=options.why))
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
@@ -99,14 +99,15 @@ def _digests(states: list[ShardState]) -> Iterator[str]:
 
 
 def _table(states: list[ShardState]) -> Iterator[str]:
-    shown = [state for state in states if state.groups or state.topics]
+    shown = [state for state in states if state.groups or state.topics or state.contents]
     for state in shown:
         yield f"{state.shard}, before offset {state.seen_to}"
         yield from (f"  topic {name}: partitions {partitions}" for name, partitions in state.topics.items())
         for group in state.groups:
             yield from _group(group)
+        yield from (f"  {part}: {msgspec.json.encode(items).decode()}" for part, items in state.contents.items())
     if not shown:
-        yield "no groups"
+        yield "nothing"
 
 
 def _group(group: Group) -> Iterator[str]:

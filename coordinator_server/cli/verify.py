@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
+from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.places import local_copy
@@ -43,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
+            tell_unknown(data_dir)
             # The server's word first: what is sealed after it reaches at least as far.
             live = digests_of_server(ask_server(data_dir, {"op": "digest", "groups": True}))
             todo = checks(data_dir.absolute(), live, seal(data_dir))
@@ -67,13 +71,10 @@ def _verify(options: argparse.Namespace, todo: Sequence[Check], progress: Progre
             from coordinator_server.pipeline.spark import deal, spread
         with spark_session(options) as spark:
             found = spread(spark, deal(spark, todo, lambda check: check.upto), work, progress)
-            return sorted((msgspec.json.decode(each, type=Verdict) for each in found), key=lambda each: _number(each.shard))
+            order = {Path(check.directory).name: number for number, check in enumerate(todo)}
+            return sorted((msgspec.json.decode(each, type=Verdict) for each in found), key=lambda each: order[each.shard])
     finally:
         progress.stop()
-
-
-def _number(shard: str) -> int:
-    return int(shard.rpartition("-")[2])
 
 
 def _as_text(verdicts: Sequence[Verdict], is_served: bool, seconds: float) -> str:
@@ -81,13 +82,21 @@ def _as_text(verdicts: Sequence[Verdict], is_served: bool, seconds: float) -> st
     for verdict in verdicts:
         lines += [f"{verdict.shard} at offset {verdict.offset}: {difference}" for difference in verdict.differences]
     wrong = sum(not verdict.is_proven for verdict in verdicts)
-    groups, records = sum(each.groups for each in verdicts), sum(each.records for each in verdicts)
+    records = sum(each.records for each in verdicts)
     against = "the full history, the compacted log and the server" if is_served else "the full history and the compacted log"
     shortened = sum(bool(each.history_from) for each in verdicts)
     if wrong:
         lines.append(f"{wrong} of {len(verdicts)} shards are not proven")
     else:
-        lines.append(f"{against} agree on {groups:,} groups in {len(verdicts)} shards ({records:,} records, {seconds:.1f} s)")
+        lines.append(f"{against} agree on {_counted(verdicts)} in {len(verdicts)} shards ({records:,} records, {seconds:.1f} s)")
     if shortened:
         lines.append(f"of {shortened} shards the history begins with a layer: what it was made from has been removed")
     return "\n".join(lines)
+
+
+def _counted(verdicts: Sequence[Verdict]) -> str:
+    """How much of what: "5 groups and 3 topics"."""
+    counts: Counter[str] = Counter()
+    for verdict in verdicts:
+        counts[verdict.noun] += verdict.count
+    return " and ".join(f"{count:,} {noun}" for noun, count in sorted(counts.items())) or "nothing"

@@ -6,17 +6,11 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from coordinator_server.kinds import kind_of
 from coordinator_server.log.checkpoint import INDEX
 from coordinator_server.log.layers import layer_offsets, layer_path
 
-_SHARD: Final = re.compile(r"(.+)-\d+")
 _SEGMENT: Final = re.compile(r"(\d{20})\.log")
-# Every record of it counts.
-_NOT_COMPACTED: Final = "__cluster_metadata"
-
-
-# Its layers have checkpoints. One that has none, of an older version, counts as nothing: it is worth making anew.
-_CHECKPOINTED: Final = "__consumer_offsets-"
 
 
 class Cleanable(NamedTuple):
@@ -32,20 +26,20 @@ class Cleanable(NamedTuple):
 
 
 def cleanable(data_dir: Path) -> dict[str, Cleanable]:
-    """Every shard that can be compacted, by name. What comes and goes meanwhile is counted or not."""
-    names = (path.name for path in data_dir.iterdir())
-    matches = (_SHARD.fullmatch(name) for name in names)
-    return {match[0]: _of_shard(data_dir / match[0]) for match in matches if match and match[1] != _NOT_COMPACTED}
+    """Every shard of a kind that is known, by name. What comes and goes meanwhile is counted or not."""
+    kinds = {path.name: kind for path in data_dir.iterdir() if (kind := kind_of(path.name)) is not None}
+    return {shard: _of_shard(data_dir / shard, has_checkpoint=kind.has_checkpoint) for shard, kind in kinds.items()}
 
 
-def _of_shard(shard_dir: Path) -> Cleanable:
+def _of_shard(shard_dir: Path, *, has_checkpoint: bool) -> Cleanable:
     layers = layer_offsets(shard_dir)
     stands_for = layers[0] if layers else 0
     dirty = clean = 0
     for path in _files(shard_dir):
         if int(path.stem) >= stands_for:
             dirty += _size(path)
-    if layers and ((layer_path(shard_dir, stands_for) / INDEX).exists() or not shard_dir.name.startswith(_CHECKPOINTED)):
+    # A layer of an older version, without the checkpoint that it would have now, counts as nothing: it is worth making anew.
+    if layers and (not has_checkpoint or (layer_path(shard_dir, stands_for) / INDEX).exists()):
         clean = sum(map(_size, _files(layer_path(shard_dir, stands_for))))
     return Cleanable(dirty, clean)
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 from coordinator_server.log.layers import clean_attempts, publish
 from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.joblock import job_lock
-from coordinator_server.pipeline.plan import ShardPlan, input_bytes, is_compacted, plan_shard, shard_directories
+from coordinator_server.pipeline.plan import ShardPlan, input_bytes, plan_shard, shard_directories
 
 LOCK: Final = ".compact.lock"
 
@@ -62,8 +62,7 @@ def compaction_lock(data_dir: Path) -> Iterator[None]:
 
 def plans(data_dir: Path, sealed: Mapping[str, int]) -> list[ShardPlan]:
     """The shards in which something was sealed since their newest layer. ``sealed`` is what ``sealed.seal`` answered."""
-    shards = (path for path in shard_directories(data_dir) if is_compacted(path))
-    return [plan for path in shards if (plan := plan_shard(path, sealed.get(path.name))) is not None]
+    return [plan for path in shard_directories(data_dir) if (plan := plan_shard(path, sealed.get(path.name))) is not None]
 
 
 def run_python(todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:

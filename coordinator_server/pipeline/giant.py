@@ -4,7 +4,7 @@
     shuffle  Spark's: the largest offset of each key, then all of those in order. Keys and offsets, no values; what does not fit into memory is spilled
     write    one task: file by file, the records at those offsets, in the batches that the in-task way cuts: the same bytes
 
-A file that is not plain is told by an offset of -1, which comes first in order: the writer then does the shard the in-task way. This is the
+A folded log is no giant: what a task holds of one is its state. A file that is not plain is told by an offset of -1, which comes first in order: the writer then does the shard the in-task way. This is the
 Python of it, without Spark.
 """
 
@@ -23,6 +23,7 @@ from coordinator_server.pipeline.digest import Digest
 from coordinator_server.pipeline.engine import Written
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.plan import Source
+from coordinator_server.pipeline.rules import Keyed
 from coordinator_server.pipeline.vectors import (
     VectorEngine,
     check_ascending,
@@ -38,12 +39,11 @@ NOT_PLAIN: Final = -1
 BATCH_ROWS: Final = 1 << 16
 
 
-def last_offsets(group: Sequence[Source], *, is_of_groups: bool) -> Iterator[pa.RecordBatch]:
+def last_offsets(group: Sequence[Source], keyed: Keyed) -> Iterator[pa.RecordBatch]:
     """The keys of neighbouring files, in offset order, with the offset of each one's last record there; or NOT_PLAIN without a key."""
     try:
         parts = [read_source(source) for source in group]
-        if is_of_groups:
-            check_keys(parts)
+        check_keys(parts, keyed)
         check_ascending(parts)
         keys, rows = last_of_keys(parts)
     except Irregular:
@@ -61,9 +61,9 @@ class GivenOffsets:
         self._offsets = offsets
         self._next: Ints = np.empty(0, np.int64)
 
-    def write(self, inputs: Sequence[Source], cutoff_ms: int | None, attempt: LayerAttempt, /) -> Written:
+    def write(self, keyed: Keyed, inputs: Sequence[Source], cutoff_ms: int | None, attempt: LayerAttempt, /) -> Written:
         if not self._is_plain():
-            return VectorEngine().write(inputs, cutoff_ms, attempt)
+            return VectorEngine().write(keyed, inputs, cutoff_ms, attempt)
         records_in = records = tombstones = 0
         last = -1
         digest, waiting = Digest(), list[Columns]()

@@ -1,4 +1,6 @@
-"""The way back: our shards take the place of the partitions of ``__consumer_offsets`` in a stopped Kafka broker's directory.
+"""The way back: our shards take the place of the partitions of the same topics in a stopped Kafka broker's directory.
+
+Which topics: those whose rule says so, ``__consumer_offsets`` always, the others where there is a log of them.
 
 What is written is what a start of ours would read, newest layer first, then the segments after it, whatever the journal still had to
 add to them. Batches go as they are, into segments that Kafka can address: cut by size, and where an offset would be too far from the
@@ -14,12 +16,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from coordinator_server.kinds import Kind
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
 from coordinator_server.log.store import ShardId
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.kafka_files import CLEAN_SHUTDOWN, OFFSETS_TOPIC, KafkaDir, Partition
+from coordinator_server.pipeline.kafka_files import CLEAN_SHUTDOWN, KafkaDir, Partition
+from coordinator_server.pipeline.rules import RULES
 from coordinator_server.pipeline.sealed import offline_store
 from protocol.record_batch import iter_records, read_header
 
@@ -42,39 +46,50 @@ class ExportResult(Struct, kw_only=True):
 
 def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportResult:
     """Replace the partitions of a stopped broker. CannotRun when they are not the ones, LockedLog while either side runs."""
-    partitions = KafkaDir(log_dir).partitions(OFFSETS_TOPIC)
+    broker = KafkaDir(log_dir)
     storage = LocalStorage()
     with offline_store(data_dir) as (store, _):
-        _check(partitions, store.meta.partition_count(OFFSETS_TOPIC), log_dir)
+        partitions: list[Partition] = []
+        for kind in _exported(store):
+            found = broker.partitions(kind.topic)
+            _check(kind, found, store.meta.partition_count(kind.topic), log_dir)
+            partitions += found
         result = ExportResult(to=str(log_dir), partitions=len(partitions))
         storage.remove(str(log_dir / CLEAN_SHUTDOWN))
         sync_dir(storage, str(log_dir))
         progress.start(len(partitions))
         try:
             for done, partition in enumerate(partitions, 1):
-                _replace(store, partition.directory, partition.number, result)
+                _replace(store, partition, result)
                 progress.advance(done, result.records)
         finally:
             progress.stop()
     return result
 
 
-def _check(partitions: list[Partition], count: int, log_dir: Path) -> None:
+def _exported(store: LocalLogStore) -> list[Kind]:
+    """The kinds that have something to export, or must be there."""
+    used = {shard.topic for shard in store.shards()}
+    return [rule.kind for rule in RULES.values() if rule.is_exported and (rule.kind.is_permanent or rule.kind.topic in used)]
+
+
+def _check(kind: Kind, partitions: list[Partition], count: int, log_dir: Path) -> None:
     numbers = [partition.number for partition in partitions]
     if numbers != list(range(count)):
         found = f"{len(numbers)} partitions" if numbers else "no partition"
         raise CannotRun(
-            f"{log_dir} has {found} of {OFFSETS_TOPIC}, and {count} are to go there: have the broker make the topic first, "
-            f"with offsets.topic.num.partitions={count} and all partitions on it"
+            f"{log_dir} has {found} of {kind.topic}, and {count} are to go there: have the broker make the topic first, "
+            f"with {kind.partitions}={count} and all partitions on it"
         )
     strange = [partition.directory for partition in partitions if not (partition.directory / IDENTITY).exists()]
     if strange:
         raise CannotRun(f"{strange[0]} has no {IDENTITY}: it is not the directory of a broker's partition")
 
 
-def _replace(store: LocalLogStore, directory: Path, number: int, result: ExportResult) -> None:
+def _replace(store: LocalLogStore, partition: Partition, result: ExportResult) -> None:
     storage = LocalStorage()
-    shard = ShardId(OFFSETS_TOPIC, number)
+    directory = partition.directory
+    shard = ShardId(partition.topic, partition.number)
     old = [path for path in directory.iterdir() if path.name != IDENTITY]
     names = []
     for base, data in _segments(store.read(shard, 0), store.end_offset(shard), result):

@@ -26,9 +26,6 @@ from coordinator_server.pipeline.errors import CannotRun
 from protocol.errors import DecodeError
 from protocol.record_batch import HEADER_SIZE, BatchHeader, iter_batches, read_header
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
-METADATA_TOPIC: Final = "__cluster_metadata"
-TRANSACTIONS_TOPIC: Final = "__transaction_state"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 _PARTITION: Final = re.compile(r"(.+)-(\d+)")
 _FILE: Final = re.compile(r"(\d{20})\.(?:log|index|timeindex|txnindex)(|\.swap|\.cleaned)")
@@ -57,6 +54,10 @@ class Partition:
         self.torn_bytes = 0
         self._is_clean = is_clean
         self.files = log_files(directory)
+
+    @property
+    def topic(self) -> str:
+        return self.directory.name.rpartition("-")[0]
 
     @property
     def number(self) -> int:

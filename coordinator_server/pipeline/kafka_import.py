@@ -24,6 +24,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from coordinator_server.kinds import CATALOG, GROUPS, TRANSACTIONS
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.layers import FileEntry, file_entry
 from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_in, write_meta
@@ -31,7 +32,7 @@ from coordinator_server.log.segments import segment_path
 from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.kafka_files import METADATA_TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC, KafkaDir, Partition
+from coordinator_server.pipeline.kafka_files import KafkaDir, Partition
 from coordinator_server.pipeline.kafka_shard import KafkaShard, read_shard, settle, write_layer
 from coordinator_server.pipeline.kafka_topics import NamedByOffsets, catalog_segment, topics_of_metadata
 from protocol.coordinator_records import GROUP_SERDE, TRANSACTION_SERDE
@@ -89,11 +90,11 @@ def find_source(directories: Sequence[Path]) -> Source:
     clusters = {directory.cluster_id for directory in found if directory.cluster_id}
     if len(clusters) > 1:
         raise CannotRun(f"these are directories of different clusters: {', '.join(sorted(clusters))}")
-    offsets = _of_all(found, OFFSETS_TOPIC)
+    offsets = _of_all(found, GROUPS.topic)
     if not offsets:
-        raise CannotRun(f"no {OFFSETS_TOPIC}-N in {', '.join(map(str, directories))}: --from takes the broker's log.dirs")
-    metadata = _of_all(found, METADATA_TOPIC).get(0)
-    transactions = list(_of_all(found, TRANSACTIONS_TOPIC).values())
+        raise CannotRun(f"no {GROUPS.topic}-N in {', '.join(map(str, directories))}: --from takes the broker's log.dirs")
+    metadata = _of_all(found, CATALOG.topic).get(0)
+    transactions = list(_of_all(found, TRANSACTIONS.topic).values())
     return Source(next(iter(clusters), "") or _made_up_id(offsets.values()), list(offsets.values()), metadata, transactions)
 
 
@@ -123,7 +124,7 @@ def import_kafka(
         _write_catalog(data_dir, catalog_segment(topics, node_id, time.time_ns() // 1_000_000))
         replace_file(storage, f"{data_dir}/{IMPORTED}", msgspec.json.encode(record, order="sorted") + b"\n")
         sync_dir(storage, str(data_dir.absolute().parent))
-        write_meta(storage, str(data_dir), Meta(source.cluster_id, node_id, {OFFSETS_TOPIC: count}))
+        write_meta(storage, str(data_dir), Meta(source.cluster_id, node_id, {GROUPS.topic: count}))
     finally:
         lock.close()
     return result
@@ -159,10 +160,10 @@ def _partition_count(source: Source, declared: int | None) -> int:
     if missing:
         shown = ", ".join(map(str, missing[:5])) + (" …" if len(missing) > 5 else "")
         raise CannotRun(
-            f"partitions {shown} of {OFFSETS_TOPIC} are not there: add --from with the log.dirs of the brokers that have them"
+            f"partitions {shown} of {GROUPS.topic} are not there: add --from with the log.dirs of the brokers that have them"
         )
     if max(numbers) >= count:
-        raise CannotRun(f"{OFFSETS_TOPIC}-{max(numbers)} is there, but the topic has {count} partitions: is it of this cluster?")
+        raise CannotRun(f"{GROUPS.topic}-{max(numbers)} is there, but the topic has {count} partitions: is it of this cluster?")
     return count
 
 
@@ -221,7 +222,7 @@ def _write_shards(
                 shard.open.clear()
             _look_at(shard, partition, result, named, kinds)
             if shard.next_offset:
-                directory = data_dir / f"{OFFSETS_TOPIC}-{partition.number}"
+                directory = data_dir / f"{GROUPS.topic}-{partition.number}"
                 directory.mkdir()
                 write_layer(shard, directory)
             progress.advance(done, result.records_read)
@@ -297,7 +298,7 @@ def _outcomes(transactions: Sequence[Partition]) -> dict[int, bool]:
         try:
             decoded = TRANSACTION_SERDE.decode(key, value)
         except DecodeError as error:
-            raise LogError(f"{TRANSACTIONS_TOPIC}: a record cannot be read: {error}") from error
+            raise LogError(f"{TRANSACTIONS.topic}: a record cannot be read: {error}") from error
         if (
             decoded is not None
             and isinstance(decoded.value, TransactionLogValue)
@@ -310,7 +311,7 @@ def _outcomes(transactions: Sequence[Partition]) -> dict[int, bool]:
 def _write_catalog(data_dir: Path, data: bytes) -> None:
     if not data:
         return
-    directory = data_dir / f"{METADATA_TOPIC}-0"
+    directory = data_dir / f"{CATALOG.topic}-0"
     directory.mkdir()
     replace_file(LocalStorage(), segment_path(str(directory), 0), data)
     sync_dir(LocalStorage(), str(data_dir))

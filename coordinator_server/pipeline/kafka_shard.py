@@ -22,10 +22,10 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, Summary, publish
 from coordinator_server.log.segments import segment_path
 from coordinator_server.pipeline.batches import Held, Kept, lay_out
-from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.digest import Digest, digest_of
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.kafka_files import Partition, SourceBatch
+from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.standing import records_of
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.errors import DecodeError
@@ -91,8 +91,10 @@ def write_layer(shard: KafkaShard, directory: Path) -> None:
             raise GateClosed(
                 f"{directory.name}: {expected.count} records with digest {expected} became {found.count} with {found}. Please report this"
             )
-        # Without one where transactions are open: then a start reads the records.
-        add_checkpoint(attempt)
+        make_checkpoint = rule_of(directory.name).checkpoint
+        if make_checkpoint is not None:
+            # There is none where transactions are open: then a start reads the records.
+            make_checkpoint(attempt, 0)
         pending = sum(len(transaction.records) for transaction in shard.open.values())
         tombstones = sum(record.value is None for record in shard.latest.values())
         attempt.finish(Summary(len(shard.latest) + pending, tombstones, None, str(found)), ())

@@ -16,11 +16,11 @@ from coordinator_server.catalog.create import topic_records
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import Topic, name_problem
 from coordinator_server.config import Config
-from coordinator_server.kinds import KINDS
+from coordinator_server.kinds import GROUPS, KINDS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.kafka_files import Partition, newest_snapshot, offset_of
-from coordinator_server.pipeline.replay import NoTime
+from coordinator_server.pipeline.state import NoTime
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE
 from protocol.errors import DecodeError
 from protocol.fields import ZERO_UUID
@@ -64,7 +64,7 @@ def topics_of_metadata(log: Partition) -> tuple[list[Topic], int | None]:
             data = batch.data[batch.position : batch.position + batch.header.size]
             _replay(catalog, [data], batch.path, from_offset=start)
     topics = catalog.all_topics(LATEST)
-    offsets_topic = next((topic.partitions for topic in topics if topic.name == "__consumer_offsets"), None)
+    offsets_topic = next((topic.partitions for topic in topics if topic.name == GROUPS.topic), None)
     return [topic for topic in topics if topic.name not in KINDS], offsets_topic
 
 

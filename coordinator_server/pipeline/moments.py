@@ -10,14 +10,15 @@ from typing import Final
 
 from msgspec import Struct
 
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.provenance import attributed
 from coordinator_server.pipeline.changes import Change, change_of
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.plan import GROUPS_TOPIC, batches_before, first_after, full_sources
-from coordinator_server.pipeline.replay import Group, empty_shard, groups_of
+from coordinator_server.pipeline.group_state import Group, empty_shard, groups_of
+from coordinator_server.pipeline.plan import batches_before, first_after, full_sources
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, GROUP_SERDE
@@ -53,8 +54,8 @@ class AsItWas(Struct):
 
 def shard_of(data_dir: Path, group_id: str) -> Path:
     """The directory of the shard that owns a group."""
-    partitions = read_meta(LocalStorage(), str(data_dir)).partition_count(GROUPS_TOPIC)
-    return data_dir / f"{GROUPS_TOPIC}-{partition_for(group_id, partitions)}"
+    partitions = read_meta(LocalStorage(), str(data_dir)).partition_count(GROUPS.topic)
+    return data_dir / f"{GROUPS.topic}-{partition_for(group_id, partitions)}"
 
 
 def _check_dir(shard_dir: Path, group_id: str) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from coordinator_server.kinds import kind_of
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import (
     MANIFEST,
@@ -28,9 +29,6 @@ from coordinator_server.log.layers import (
 from protocol.errors import DecodeError
 from protocol.record_batch import BatchHeader, iter_batches, iter_records
 
-# Its records have no keys: every one counts.
-NOT_COMPACTED: Final = frozenset({"__cluster_metadata"})
-GROUPS_TOPIC: Final = "__consumer_offsets"
 _SHARD: Final = re.compile(r"(.+)-(\d+)")
 _SEGMENT: Final = re.compile(r"(\d{20})\.log")
 
@@ -54,26 +52,20 @@ class ShardPlan(Struct, frozen=True):
     def shard(self) -> str:
         return Path(self.directory).name
 
-    @property
-    def has_groups(self) -> bool:
-        """Whether its records are those of the group coordinator."""
-        return is_of_groups(self.shard)
-
 
 def shard_directories(data_dir: Path) -> list[Path]:
-    """The directories of all shards, by topic and number."""
+    """The directories of all shards of the kinds there are, by topic and number."""
+    return [path for path in _named_like_shards(data_dir) if kind_of(path.name) is not None]
+
+
+def unknown_directories(data_dir: Path) -> list[Path]:
+    """What is named like a shard, and is of no kind that this version knows."""
+    return [path for path in _named_like_shards(data_dir) if kind_of(path.name) is None]
+
+
+def _named_like_shards(data_dir: Path) -> list[Path]:
     named = [(match, path) for path in data_dir.iterdir() if (match := _SHARD.fullmatch(path.name)) and path.is_dir()]
     return [path for _, path in sorted(named, key=lambda item: (item[0][1], int(item[0][2])))]
-
-
-def is_of_groups(shard: str) -> bool:
-    """Whether the records of a shard are the group coordinator's."""
-    return shard.rpartition("-")[0] == GROUPS_TOPIC
-
-
-def is_compacted(shard_dir: Path) -> bool:
-    """Whether only the last record of a key counts there."""
-    return shard_dir.name.rpartition("-")[0] not in NOT_COMPACTED
 
 
 def segment_bases(shard_dir: Path) -> list[int]:

@@ -33,6 +33,7 @@ from coordinator_server.pipeline.engine import ShardResult, compact_shard
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.giant import GivenOffsets, last_offsets
 from coordinator_server.pipeline.plan import ShardPlan, Source, input_bytes, sources
+from coordinator_server.pipeline.rules import Keyed, rule_of
 from coordinator_server.pipeline.session import gist
 from coordinator_server.pipeline.vectors import VectorEngine, neighbours
 
@@ -54,22 +55,26 @@ def run_spark(
 ) -> list[ShardResult]:
     """All shards, the largest first; those of more than ``task_bytes`` behind the others, each by many tasks."""
     sizes = {plan.directory: input_bytes(plan) for plan in todo}
-    giants = [plan for plan in todo if sizes[plan.directory] > task_bytes]
-    others = [plan for plan in todo if sizes[plan.directory] <= task_bytes]
+    giants = {plan: keyed for plan in todo if sizes[plan.directory] > task_bytes and (keyed := _keyed(plan)) is not None}
+    others = [plan for plan in todo if plan not in giants]
     found = spread(spark, deal(spark, others, lambda plan: sizes[plan.directory]), partial(_compact, cutoff_ms), progress)
     results = [msgspec.json.decode(result, type=ShardResult) for result in found]
-    for plan in giants:
-        results.append(compact_giant(spark, plan, cutoff_ms))
+    for plan, keyed in giants.items():
+        results.append(compact_giant(spark, plan, keyed, cutoff_ms))
         progress.advance(len(results), sum(result.records_in for result in results))
     return results
 
 
-def compact_giant(spark: SparkSession, plan: ShardPlan, cutoff_ms: int | None) -> ShardResult:
+def _keyed(plan: ShardPlan) -> Keyed | None:
+    """The rule of a shard that many tasks can do; None for one that is folded."""
+    compaction = rule_of(plan.shard).compaction
+    return compaction if isinstance(compaction, Keyed) else None
+
+
+def compact_giant(spark: SparkSession, plan: ShardPlan, keyed: Keyed, cutoff_ms: int | None) -> ShardResult:
     """One shard by many tasks, the same bytes as by one: see giant.py. Raises ShardFailed, LogError."""
     groups = list(neighbours(sources(Path(plan.directory), plan.to_offset)[1]))
-    found = spark.range(0, len(groups), 1, len(groups)).mapInArrow(
-        partial(_find, groups, plan.has_groups), "key binary, offset long"
-    )
+    found = spark.range(0, len(groups), 1, len(groups)).mapInArrow(partial(_find, groups, keyed), "key binary, offset long")
     last = found.groupBy("key").agg(F.max("offset").alias("offset")).select("offset")
     written = last.repartition(1).sortWithinPartitions("offset").mapInArrow(partial(_write, plan, cutoff_ms), SCHEMA)
     [result] = _results(_collect(spark.sparkContext, written, lambda: None))
@@ -107,11 +112,11 @@ def _results(rows: Sequence[Any]) -> list[bytes]:
     return [bytes(row["result"]) for row in rows]
 
 
-def _find(groups: Sequence[Sequence[Source]], is_of_groups: bool, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _find(groups: Sequence[Sequence[Source]], keyed: Keyed, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Runs in a Python worker."""
     for batch in numbers:
         for number in batch.column(0).to_pylist():
-            yield from last_offsets(groups[number], is_of_groups=is_of_groups)
+            yield from last_offsets(groups[number], keyed)
 
 
 def _write(plan: ShardPlan, cutoff_ms: int | None, offsets: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -2,22 +2,27 @@
 
     plain               counts where it stands; of each key the last one stands
     in a transaction    counts from its commit marker on, by its own offset, as in the server's replay (``offsets/pending.py``): from then on it is a
-                        plain record. An abort marker takes it back. What is no committed offset, or a tombstone, counts where it stands
+                        plain record. An abort marker takes it back. What does not wait for it, or is a tombstone, counts where it stands
     of one that is open its batches stay as they are, producer and sequence included; so do the tombstones that take something back from it
     a marker            stays as it is until the cutoff for tombstones: who has read its transaction's records may not yet know how that ended
 
-A legacy OffsetCommit key (before Kafka 0.9) names the position that the present one names, and is the same key here. Compressed batches are
-unpacked, and LogAppendTime becomes the time of each record.
+Which records wait for their transaction, and which keys are the same as others (a legacy OffsetCommit key, from before Kafka 0.9, names the position
+that the present one names), is the kind's to say (``rules.Keyed``). Compressed batches are unpacked, and LogAppendTime becomes the time of each record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.batches import Held, Kept
+from coordinator_server.pipeline.errors import CannotCompact
+from coordinator_server.pipeline.rules import Keyed
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.errors import DecodeError
 from protocol.record_batch import COMPRESSION_MASK, CONTROL, NO_PRODUCER_ID, TRANSACTIONAL, BatchHeader, Record, iter_records
@@ -27,8 +32,7 @@ _DELETE_HORIZON: Final = 0x40  # Kafka's cleaner has been there (KIP-534)
 _UNDERSTOOD: Final = COMPRESSION_MASK | _LOG_APPEND_TIME | TRANSACTIONAL | CONTROL | _DELETE_HORIZON
 # Of one batch, unpacked: Kafka's own have a megabyte or so, and offsets compress well.
 _MAX_EXPANDED: Final = 1 << 28
-_LEGACY: Final = b"\0\0"
-_OFFSET_COMMIT: Final = b"\0\1"
+_TYPE_BYTES: Final = 2
 
 
 class NotUnderstood(Exception):
@@ -49,10 +53,11 @@ class _Open(Struct):
 
 
 class Standing:
-    """The records that stand after those that were added, in the order of the log. ``is_of_groups``: they are the group coordinator's."""
+    """The records that stand after those that were added, in the order of the log."""
 
-    def __init__(self, *, is_of_groups: bool) -> None:
-        self._is_of_groups = is_of_groups
+    def __init__(self, keyed: Keyed) -> None:
+        self._aliases = keyed.aliases
+        self._pending_types = keyed.pending_types
         self._latest: dict[bytes, Kept] = {}
         self._open: dict[int, _Open] = {}
         self._markers: list[tuple[Held, int]] = []
@@ -61,7 +66,9 @@ class Standing:
         """Add the records of a verified batch from ``from_offset`` on; how many they are. Raises NotUnderstood, DecodeError."""
         if header.next_offset <= from_offset:
             return 0
-        self._check(header, from_offset)
+        check_header(header, has_transactions=bool(self._pending_types))
+        if header.producer_id != NO_PRODUCER_ID and header.base_offset < from_offset:
+            raise NotUnderstood("transactional batches in the middle of which a layer ends")
         records = records_of(data, position, header)
         if header.producer_id == NO_PRODUCER_ID:
             return self._add_plain(records, header, from_offset)
@@ -78,7 +85,7 @@ class Standing:
 
     def plain(self, cutoff_ms: int | None) -> list[Kept]:
         """The records that stand for themselves, in offset order; tombstones before the cutoff only where an open transaction needs them."""
-        found = {kept.record.offset: kept for kept in self._latest.values() if _stays(kept.record, cutoff_ms)}
+        found = {kept.record.offset: kept for kept in self._latest.values() if stays(kept.record, cutoff_ms)}
         for transaction in self._open.values():
             found |= {kept.record.offset: kept for kept in transaction.buried.values()}
         for transaction in self._open.values():
@@ -91,17 +98,6 @@ class Standing:
         markers = [held for held, at_ms in self._markers if cutoff_ms is None or at_ms >= cutoff_ms]
         return sorted([*markers, *(held for transaction in self._open.values() for held in transaction.batches)])
 
-    def _check(self, header: BatchHeader, from_offset: int) -> None:
-        is_of_producer = header.producer_id != NO_PRODUCER_ID
-        if header.attributes & ~_UNDERSTOOD:
-            raise NotUnderstood(f"batches with attributes {header.attributes:#x}")
-        if is_of_producer != header.is_transactional or (header.is_control and not is_of_producer):
-            raise NotUnderstood("transactional records without a producer, or a producer's outside of transactions,")
-        if is_of_producer and not self._is_of_groups:
-            raise NotUnderstood("transactional records of other topics than the group coordinator's")
-        if is_of_producer and header.base_offset < from_offset:
-            raise NotUnderstood("transactional batches in the middle of which a layer ends")
-
     def _add_plain(self, records: Iterator[Record], header: BatchHeader, from_offset: int) -> int:
         count = 0
         for record in records:
@@ -113,7 +109,7 @@ class Standing:
     def _add_to(self, transaction: _Open, records: Iterator[Record], header: BatchHeader) -> None:
         for record in records:
             kept = Kept(record, header.leader_epoch)
-            if record.value is not None and record.key is not None and record.key[:2] == _OFFSET_COMMIT:
+            if record.value is not None and record.key is not None and record.key[:_TYPE_BYTES] in self._pending_types:
                 transaction.waiting[record.key] = kept
             else:
                 self._put(kept)
@@ -143,13 +139,25 @@ class Standing:
         key = record.key
         if key is None:
             raise NotUnderstood("records without a key")
-        return _OFFSET_COMMIT + key[2:] if self._is_of_groups and key[:2] == _LEGACY else key
+        alias = self._aliases.get(key[:_TYPE_BYTES])
+        return key if alias is None else alias + key[_TYPE_BYTES:]
 
 
-def records_of(data: bytes, position: int, header: BatchHeader) -> Iterator[Record]:
+def check_header(header: BatchHeader, *, has_transactions: bool) -> None:
+    """Raises NotUnderstood for a batch of a kind that is not rewritten."""
+    is_of_producer = header.producer_id != NO_PRODUCER_ID
+    if header.attributes & ~_UNDERSTOOD:
+        raise NotUnderstood(f"batches with attributes {header.attributes:#x}")
+    if is_of_producer != header.is_transactional or (header.is_control and not is_of_producer):
+        raise NotUnderstood("transactional records without a producer, or a producer's outside of transactions,")
+    if is_of_producer and not has_transactions:
+        raise NotUnderstood("transactional records in a log that has none")
+
+
+def records_of(data: bytes, position: int, header: BatchHeader, *, with_headers: bool = True) -> Iterator[Record]:
     """The records of a verified batch, unpacked, with the time that Kafka would give them. Raises DecodeError."""
     try:
-        for record in iter_records(data, position, header, _MAX_EXPANDED):
+        for record in iter_records(data, position, header, _MAX_EXPANDED, with_headers=with_headers):
             if header.attributes & _LOG_APPEND_TIME:
                 record.timestamp = header.max_timestamp
             yield record
@@ -160,5 +168,20 @@ def records_of(data: bytes, position: int, header: BatchHeader) -> Iterator[Reco
         raise
 
 
-def _stays(record: Record, cutoff_ms: int | None) -> bool:
+@contextmanager
+def named(path: str, position: int) -> Iterator[None]:
+    """Says in which file and where. Raises CannotCompact, DamagedLog."""
+    try:
+        yield
+    except NotUnderstood as why:
+        file = Path(path)
+        raise CannotCompact(
+            f"{file.parent.name}/{file.name} at byte {position}: {why} are not compacted by this version; the shard is left as it is"
+        ) from why
+    except DecodeError as error:
+        raise DamagedLog(path, position if error.position is None else error.position, error.reason) from error
+
+
+def stays(record: Record, cutoff_ms: int | None) -> bool:
+    """Whether a record is no tombstone from before the cutoff."""
     return record.value is not None or cutoff_ms is None or record.timestamp >= cutoff_ms

@@ -23,7 +23,8 @@ from coordinator_server.pipeline.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX
 from coordinator_server.pipeline.columns import CHECKED_FROM, HEADER, Columns, Ints, Irregular, map_file, read_columns
 from coordinator_server.pipeline.digest import GOLDEN, MASK, MIX, SEEDS, Digest
 from coordinator_server.pipeline.engine import PythonEngine, Written
-from coordinator_server.pipeline.plan import Source, is_of_groups
+from coordinator_server.pipeline.plan import Source
+from coordinator_server.pipeline.rules import Keyed
 from protocol.record_batch import HEADER_SIZE, MAGIC
 
 GROUP_BYTES: Final = 64 * 1024 * 1024
@@ -37,17 +38,16 @@ _PADDING: Final = pa.array([b"\0" * size for size in range(8)], pa.large_binary(
 class VectorEngine:
     """Columns where it can, the reference engine where a file is not plain."""
 
-    def write(self, inputs: Sequence[Source], cutoff_ms: int | None, attempt: LayerAttempt, /) -> Written:
+    def write(self, keyed: Keyed, inputs: Sequence[Source], cutoff_ms: int | None, attempt: LayerAttempt, /) -> Written:
         try:
             records_in, kept = _select(inputs)
-            if is_of_groups(attempt.path.parent.name):
-                check_keys(kept)
+            check_keys(kept, keyed)
             if cutoff_ms is not None:
                 kept = [part.take((part.value_size >= 0) | (part.timestamp >= cutoff_ms)) for part in kept]
             kept = [part for part in kept if len(part)]
             check_ascending(kept)
         except Irregular:
-            return PythonEngine().write(inputs, cutoff_ms, attempt)
+            return PythonEngine().write(keyed, inputs, cutoff_ms, attempt)
         write_batches(kept, attempt)
         tombstones = sum(int((part.value_size < 0).sum()) for part in kept)
         return Written(records_in, sum(map(len, kept)), tombstones, digest_columns(kept))
@@ -123,13 +123,14 @@ def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:
     return found
 
 
-def check_keys(kept: Sequence[Columns]) -> None:
-    """Legacy keys name the same positions as others, which only the reference knows (``standing.py``)."""
+def check_keys(kept: Sequence[Columns], keyed: Keyed) -> None:
+    """Keys that name the same things as others are for the reference to put together (``standing.py``)."""
     for part in kept:
         # The first two bytes are the record's type; a shorter key has none.
         typed = part.key_start[part.key_end - part.key_start >= 2]
-        if ((part.data[typed] | part.data[typed + 1]) == 0).any():
-            raise Irregular("legacy keys")
+        for first, second in keyed.aliases:
+            if ((part.data[typed] == first) & (part.data[typed + 1] == second)).any():
+                raise Irregular("keys that name the same as others")
 
 
 def check_ascending(kept: Sequence[Columns]) -> None:

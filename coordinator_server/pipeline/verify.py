@@ -4,25 +4,25 @@
     compacted the newest layer and the segments after it: what a start reads
     live      what the running server holds, as of the same offset
 
-Where two digests differ the states are compared group by group and key by key, and the first differences are named with both values.
+Where two digests differ the states are compared part by part (groups, topics …) and key by key, and the first differences are named with both values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.plan import Source, full_sources, is_of_groups, read_batches, shard_directories, sources
-from coordinator_server.pipeline.replay import Group, digest_of, groups_of, replay_batches
+from coordinator_server.pipeline.plan import Source, full_sources, read_batches, shard_directories, sources
+from coordinator_server.pipeline.rules import rule_of
+from coordinator_server.pipeline.state import State, replay_into
 
 MOST_DIFFERENCES: Final = 20
 
@@ -33,16 +33,20 @@ class Check(Struct, frozen=True):
     directory: str
     upto: int
     live: str | None = None
-    live_groups: dict[str, str] = {}
+    live_parts: dict[str, str] = {}
 
 
 class Verdict(Struct, frozen=True):
-    """What came of it. ``history_from``: the offset up to which only a layer is left of the history; 0 when all of it is there."""
+    """What came of it. The shard consists of so many of what ``noun`` says, such as groups.
+
+    ``history_from``: the offset up to which only a layer is left of the history; 0 when all of it is there.
+    """
 
     shard: str
     offset: int
     records: int
-    groups: int
+    noun: str
+    count: int
     full: str
     compacted: str
     live: str | None
@@ -62,7 +66,7 @@ def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, sealed:
     """The shards that have records. ``live`` is the server's ``digest`` answer, taken before ``sealed`` was."""
     found = []
     for path in shard_directories(data_dir):
-        if not is_of_groups(path.name) or not sealed.get(path.name):
+        if not sealed.get(path.name):
             continue
         said = live.get(path.name) if live is not None else None
         if said is None:
@@ -104,17 +108,19 @@ def work(check: Check) -> tuple[bytes, int]:
 def verify_shard(check: Check) -> Verdict:
     """Replay both ways and compare. Raises DamagedLog."""
     shard_dir = Path(check.directory)
+    rule = rule_of(shard_dir.name)
     layer, whole = full_sources(shard_dir, check.upto)
     counted = _Counted(check.upto)
-    full = replay_batches(counted.batches(whole), check.upto)
-    compacted = replay_batches(_Counted(check.upto).batches(sources(shard_dir, check.upto)[1]), check.upto)
+    full = replay_into(rule.state(), counted.batches(whole), check.upto)
+    compacted = replay_into(rule.state(), _Counted(check.upto).batches(sources(shard_dir, check.upto)[1]), check.upto)
     return Verdict(
         shard_dir.name,
         check.upto,
         counted.records,
-        len(digest_of(full).parts),
-        digest_of(full).digest,
-        digest_of(compacted).digest,
+        full.noun,
+        len(full),
+        full.digest().digest,
+        compacted.digest().digest,
         check.live,
         0 if layer is None else layer.to_offset,
         tuple(islice(_differences(full, compacted, check), MOST_DIFFERENCES)),
@@ -137,46 +143,42 @@ class _Counted:
                 yield data[position : position + header.size]
 
 
-def _differences(full: GroupShard, compacted: GroupShard, check: Check) -> Iterator[str]:
-    if digest_of(full).digest != digest_of(compacted).digest:
-        yield from _of_states(groups_of(full), groups_of(compacted))
-    if check.live is not None and check.live != digest_of(compacted).digest:
-        yield from _of_digests(digest_of(compacted).parts, check.live_groups)
+def _differences(full: State, compacted: State, check: Check) -> Iterator[str]:
+    found, ours = full.digest(), compacted.digest()
+    if found.digest != ours.digest:
+        told = _of_contents(full.contents(), compacted.contents())
+        first = next(told, None)
+        # Contents do not show what open transactions hold, for one.
+        yield from _of_parts(full, found.parts, ours.parts) if first is None else chain((first,), told)
+    if check.live is not None and check.live != ours.digest:
+        yield from _of_server(compacted, ours.parts, check.live_parts)
 
 
-def _of_states(full: Sequence[Group], compacted: Sequence[Group]) -> Iterator[str]:
-    """Group by group, key by key: the full history's value, then that of layer and tail."""
-    first, second = ({group.group_id: group for group in groups} for groups in (full, compacted))
-    is_told = False
-    for group_id in sorted({*first, *second}):
-        ours, theirs = _items(first.get(group_id)), _items(second.get(group_id))
+def _of_contents(full: Mapping[str, Mapping[str, Any]], compacted: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Part by part, key by key: the full history's value, then that of layer and tail."""
+    for part in sorted({*full, *compacted}):
+        ours, theirs = full.get(part, {}), compacted.get(part, {})
         for key in sorted({*ours, *theirs}):
             if ours.get(key) != theirs.get(key):
-                is_told = True
-                yield f"group {group_id}: {key}: {_told(ours.get(key))} in the full history, {_told(theirs.get(key))} in layer and tail"
-    if not is_told:
-        yield "the groups are the same, but not what open transactions hold"
+                yield f"{part}: {key}: {_told(ours.get(key))} in the full history, {_told(theirs.get(key))} in layer and tail"
 
 
-def _of_digests(log: Mapping[str, str], live: Mapping[str, str]) -> Iterator[str]:
-    differing = [group_id for group_id in sorted({*log, *live}) if log.get(group_id) != live.get(group_id)]
-    for group_id in differing:
-        yield f"group {group_id}: digest {log.get(group_id, 'none')} in the log, {live.get(group_id, 'none')} in the server"
+def _of_parts(state: State, full: Mapping[str, str], compacted: Mapping[str, str]) -> Iterator[str]:
+    differing = [part for part in sorted({*full, *compacted}) if full.get(part) != compacted.get(part)]
+    for part in differing:
+        ours, theirs = full.get(part, "none"), compacted.get(part, "none")
+        yield f"{state.label(part)}: digest {ours} in the full history, {theirs} in layer and tail"
     if not differing:
-        yield "the server's digest differs, and that of every group does not"
+        yield "the digests differ, and those of all parts do not"
 
 
-def _items(group: Group | None) -> dict[str, Any]:
-    """What a group consists of, by key."""
-    if group is None:
-        return {}
-    plain = msgspec.to_builtins(group)
-    offsets = {f"offset {each['topic']}-{each['partition']}": each for each in plain.pop("offsets")}
-    members = {f"member {each['member_id']}": each for each in plain.pop("members")}
-    records = {f"record {name}": digest for name, digest in plain.pop("records").items()}
-    plain.pop("digest", None)
-    items: dict[str, Any] = plain | offsets | members | records
-    return items
+def _of_server(state: State, log: Mapping[str, str], live: Mapping[str, str]) -> Iterator[str]:
+    differing = [part for part in sorted({*log, *live}) if log.get(part) != live.get(part)] if live else []
+    for part in differing:
+        ours, theirs = log.get(part, "none"), live.get(part, "none")
+        yield f"{state.label(part)}: digest {ours} in the log, {theirs} in the server"
+    if not differing:
+        yield "the server's digest differs, and it does not say of which part"
 
 
 def _told(value: Any) -> str:

@@ -18,7 +18,7 @@ from protocol.messages.share_records import ShareSnapshotKey, ShareUpdateKey
 
 
 class ShareFold:
-    """Notes the offsets of the records that a shard replays."""
+    """Replays records into a shard, and notes their offsets."""
 
     def __init__(self, shard: ShareShard) -> None:
         self._shard = shard
@@ -26,7 +26,8 @@ class ShareFold:
         self._offsets: dict[SharePartitionKey, tuple[int, int]] = {}
 
     def add(self, offset: int, record: CoordinatorRecord, /) -> None:
-        """The shard has replayed this record."""
+        """Replay one record."""
+        self._shard.replay(offset, record)
         key = record.key
         if isinstance(key, ShareSnapshotKey) or (isinstance(key, ShareUpdateKey) and record.value is not None):
             share_partition = SharePartitionKey(key.group_id, key.topic_id, key.partition)

@@ -9,7 +9,13 @@ from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.shard import CoordinatorShard
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.share.digest import share_partition_digest
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey, after_snapshot, after_update
+from coordinator_server.share.share_partition import (
+    SharePartition,
+    SharePartitionKey,
+    after_snapshot,
+    after_update,
+    coordinator_key,
+)
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
 
@@ -36,8 +42,9 @@ class ShareShard(CoordinatorShard):
 
     def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
         """What all share partitions come to, at once."""
-        total = sum(share_partition_digest(key, state) for key, state in self._partitions.items_at(committed_offset))
-        return StateDigest(committed_offset, digest_text(total), {})
+        items = {key: share_partition_digest(key, state) for key, state in self._partitions.items_at(committed_offset)}
+        parts = {coordinator_key(key): digest_text(item) for key, item in items.items()} if with_parts else {}
+        return StateDigest(committed_offset, digest_text(sum(items.values())), parts)
 
     # The shard's contract
 

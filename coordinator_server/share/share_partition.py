@@ -6,6 +6,7 @@ know the highest epoch there was, which may be higher than that of the newest re
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -28,6 +29,11 @@ class SharePartitionKey(NamedTuple):
     group_id: str
     topic_id: bytes
     partition: int
+
+
+def coordinator_key(key: SharePartitionKey) -> str:
+    """As clients name it, and Kafka's tools: group id, topic id and partition with colons between them."""
+    return f"{key.group_id}:{urlsafe_b64encode(key.topic_id).rstrip(b'=').decode()}:{key.partition}"
 
 
 class SharePartition(Struct, frozen=True, gc=False):

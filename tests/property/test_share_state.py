@@ -84,7 +84,6 @@ def replayed(log: Sequence[Numbered]) -> tuple[ShareShard, list[Numbered]]:
     shard = ShareShard(registry=SnapshotRegistry())
     fold = ShareFold(shard)
     for offset, record in log:
-        shard.replay(offset, record)
         fold.add(offset, record)
     return shard, sorted(fold.records(), key=lambda item: item[0])
 

@@ -46,9 +46,11 @@ def with_holes(*records: Record) -> bytes:
     return builder.finish()
 
 
-def write_partition(log_dir: Path, number: int, *segments: tuple[str, Sequence[bytes]]) -> Path:
-    """A partition of ``__consumer_offsets`` with files of these names and batches."""
-    directory = log_dir / f"__consumer_offsets-{number}"
+def write_partition(
+    log_dir: Path, number: int, *segments: tuple[str, Sequence[bytes]], topic: str = "__consumer_offsets"
+) -> Path:
+    """A partition of a topic with files of these names and batches."""
+    directory = log_dir / f"{topic}-{number}"
     directory.mkdir(parents=True, exist_ok=True)
     for name, batches in segments:
         (directory / name).write_bytes(b"".join(batches))

@@ -16,6 +16,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.pipeline.state import NoTime, no_id
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
@@ -65,7 +66,8 @@ class OffsetStore(MemoryStore):
 
     def compact(self) -> None:
         """Fold the catalog's log, up to its end."""
-        fold = CatalogFold()
+        shard = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=NoTime(), new_topic_id=no_id)
+        fold = CatalogFold(shard)
         for batch in self.logs.get(SHARD, []):
             for record in iter_records(batch, 0, read_header(batch)):
                 decoded = CATALOG.serde.decode(record.key, record.value)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from coordinator_server.machine.provenance import read_provenance
 from coordinator_server.pipeline.columns import Bytes, Columns, Ints, slices
-from coordinator_server.pipeline.history.rows import UNKNOWN, Behind, behind, topic_id_text
+from coordinator_server.pipeline.history.rows import UNKNOWN, Behind, behind
 from coordinator_server.pipeline.history.tables import REASONS, SCHEMAS, TIME, WHO
+from coordinator_server.pipeline.state import topic_id_text
 from protocol.errors import DecodeError
 from protocol.record_batch import read_headers
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -11,10 +10,10 @@ from msgspec import Struct
 from coordinator_server.group.classic.subscription import subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
-from coordinator_server.pipeline.replay import CONSUMER, assigned_partitions
+from coordinator_server.pipeline.group_state import CONSUMER, assigned_partitions
+from coordinator_server.pipeline.state import topic_id_text
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
-from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -98,11 +97,6 @@ def add_rows(place: Place, key: bytes | None, value: bytes | None, by: Behind, r
         case ((OffsetCommitKey() | LegacyOffsetCommitKey()) as position, committed):
             named = {"group_id": position.group, "topic": position.topic, "partition": position.partition}
             rows["commits"].append(place.row() | named | _committed(committed) | {"producer_id": place.producer_id} | by.who)
-
-
-def topic_id_text(topic_id: bytes) -> str | None:
-    """As Kafka's tools print it; None for no id."""
-    return None if topic_id == ZERO_UUID else urlsafe_b64encode(topic_id).rstrip(b"=").decode()
 
 
 def _committed(value: Any) -> Row:

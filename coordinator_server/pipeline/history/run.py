@@ -26,7 +26,8 @@ from coordinator_server.pipeline.history.output import Output, Written
 from coordinator_server.pipeline.history.remote import RemoteOutput
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.places import Url, make_room, open_url, place
-from coordinator_server.pipeline.plan import Source, is_of_groups, segment_bases, shard_directories
+from coordinator_server.pipeline.plan import Source, segment_bases, shard_directories
+from coordinator_server.pipeline.rules import rule_of
 
 SHARDS_PER_GROUP: Final = 10
 # A file is written when so many rows of a table have come together, or so many bytes of memory.
@@ -90,7 +91,7 @@ def news(data_dir: Path, sealed: Mapping[str, int], positions: Mapping[str, int]
     """What has been sealed of each shard since ``positions``. Raises CannotRun when that is gone and no layer has it."""
     found = []
     for path in shard_directories(data_dir):
-        if is_of_groups(path.name) and path.name in sealed:
+        if rule_of(path.name).tables and path.name in sealed:
             of_shard = _shard_news(path, positions.get(path.name, 0), sealed[path.name])
             if of_shard is not None:
                 found.append(of_shard)

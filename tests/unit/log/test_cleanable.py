@@ -13,7 +13,7 @@ def segment(path: Path, size: int) -> None:
 
 
 def test_what_lies_behind_the_newest_layer_is_dirty(tmp_path: Path) -> None:
-    """Segments that a layer stands for, older layers, attempts and checkpoints do not count; nor do the metadata log and what is no shard."""
+    """Segments that a layer stands for, older layers, attempts and checkpoints do not count; nor does what is no shard of a kind that is known."""
     shard_dir = tmp_path / "__consumer_offsets-7"
     for base, size in ((0, 1000), (10, 300), (20, 50)):
         segment(shard_dir / f"{base:020d}.log", size)
@@ -30,6 +30,7 @@ def test_what_lies_behind_the_newest_layer_is_dirty(tmp_path: Path) -> None:
     segment(tmp_path / "__transaction_state-1" / f"layer-{10:020d}" / f"{0:020d}.log", 100)
     segment(tmp_path / "__cluster_metadata-0" / f"{0:020d}.log", 40)
     segment(tmp_path / "journal" / "loop-0", 40)
+    segment(tmp_path / "orders-0" / f"{0:020d}.log", 40)
 
     assert cleanable(tmp_path) == {
         "__consumer_offsets-7": Cleanable(350, 150),
@@ -37,5 +38,6 @@ def test_what_lies_behind_the_newest_layer_is_dirty(tmp_path: Path) -> None:
         "__consumer_offsets-9": Cleanable(0, 0),
         "__consumer_offsets-10": Cleanable(5, 0),  # its layer has no checkpoint
         "__transaction_state-1": Cleanable(0, 100),
+        "__cluster_metadata-0": Cleanable(40, 0),
     }
     assert [each.ratio for each in (Cleanable(350, 150), Cleanable(40, 0), Cleanable(0, 0), Cleanable(0, 9))] == [0.7, 1, 0, 0]

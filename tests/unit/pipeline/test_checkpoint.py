@@ -20,8 +20,8 @@ from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline import checkpoint
 from coordinator_server.pipeline.checkpoint import add_checkpoint
 from coordinator_server.pipeline.engine import Engine, PythonEngine, compact_shard
+from coordinator_server.pipeline.group_state import digest_of, empty_shard, replay_batches
 from coordinator_server.pipeline.plan import plan_shard
-from coordinator_server.pipeline.replay import digest_of, empty_shard, replay_batches
 from coordinator_server.pipeline.sealed import offline_store
 from coordinator_server.pipeline.vectors import VectorEngine
 from coordinator_server.runtime.context import ShardContext

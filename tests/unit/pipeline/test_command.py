@@ -9,6 +9,7 @@ import pytest
 
 from coordinator_server.cli import main
 from protocol.record_batch import Record
+from tests.support.kind_logs import LOGS
 from tests.support.segments import (
     START_MS,
     Batch,
@@ -182,3 +183,35 @@ def test_replay_of_a_shard_that_is_not_there(capsys: pytest.CaptureFixture[str],
     code, _, err = run(capsys, "replay", "--data-dir", data_dir, "--shard", "orders-1")
 
     assert (code, err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("command", ["compact", "replay", "verify", "history"])
+def test_what_is_of_no_kind_is_said(capsys: pytest.CaptureFixture[str], data_dir: Path, tmp_path: Path, command: str) -> None:
+    """One line; the rest is done."""
+    write_segments(data_dir / "orders-3", coordinator_log(1, 3))
+    options = {"replay": [], "history": ["--out", tmp_path / "out", "--engine", "python"]}
+    before = sorted((data_dir / "orders-3").iterdir())
+
+    code, _, err = run(capsys, command, "--data-dir", data_dir, *options.get(command, ["--engine", "python"]))
+
+    assert code == 0
+    assert err == "coordinator-server: orders-3 is of no kind that this version knows: it is left as it is\n"
+    assert sorted((data_dir / "orders-3").iterdir()) == before
+
+
+def test_replay_prints_the_state_of_every_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Topics, and part by part what has no words of its own."""
+    write_meta(tmp_path)
+    for topic, log in LOGS.items():
+        write_segments(tmp_path / f"{topic}-0", log(1, 40, 0))
+
+    code, out, _ = run(capsys, "replay", "--data-dir", tmp_path)
+    digests = run(capsys, "replay", "--data-dir", tmp_path, "--digest")[1]
+
+    assert code == 0
+    assert "  topic topic-1-" in out
+    assert "  TransactionLogKey transactional_id transfers-" in out
+    assert "  share partition group-0:MDEyMzQ1Njc4OWFiY2RlZg:0: {" in out
+    assert [line.partition("  ")[2].partition(",")[0] for line in digests.splitlines()] == [
+        f"{topic}-0" for topic in sorted(LOGS)
+    ]

@@ -17,6 +17,7 @@ from coordinator_server.pipeline.compact import CompactResult, Progress, compact
 from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.errors import Busy
 from coordinator_server.pipeline.plan import ShardPlan, shard_directories
+from tests.support.kind_logs import LOGS
 from tests.support.segments import append_segments, coordinator_log, write_segments
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -97,12 +98,24 @@ def test_no_further_than_who_sealed_vouches_for(tmp_path: Path) -> None:
     assert plan.to_offset == first_sealed
 
 
-@pytest.mark.parametrize("name", ["__cluster_metadata-0", "journal", "lost+found"])
-def test_what_has_no_keys_is_not_touched(tmp_path: Path, name: str) -> None:
-    """The topics' log counts whole; other directories are none of ours."""
+@pytest.mark.parametrize("name", ["orders-0", "journal", "lost+found"])
+def test_what_is_no_shard_of_ours_is_not_touched(tmp_path: Path, name: str) -> None:
+    """Whatever is in it."""
     write_segments(tmp_path / name, coordinator_log(1, 5))
 
     assert plans(tmp_path, {}) == []
+
+
+def test_every_kind_is_compacted(tmp_path: Path) -> None:
+    """By its own rule."""
+    for topic, log in LOGS.items():
+        write_segments(tmp_path / f"{topic}-0", log(1, 40, 0))
+
+    result = run(tmp_path)
+
+    assert {layer.shard for layer in result.layers} == {f"{topic}-0" for topic in LOGS}
+    assert all(0 < layer.records < layer.records_in for layer in result.layers)
+    assert result.left_alone == ()
 
 
 def test_a_layer_with_another_cutoff_is_another_layer(tmp_path: Path) -> None:

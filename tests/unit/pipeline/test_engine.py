@@ -16,6 +16,7 @@ from coordinator_server.pipeline.digest import Digest
 from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.plan import Source, plan_shard
+from coordinator_server.pipeline.rules import GROUP_RECORDS
 from protocol.record_batch import CONTROL, TRANSACTIONAL, BatchBuilder, BatchHeader, Record, iter_records, read_header
 from tests.support.segments import (
     START_MS,
@@ -160,7 +161,7 @@ def test_offsets_far_apart_do_not_share_a_batch(tmp_path: Path) -> None:
     shard_dir = tmp_path / SHARD
     far = 2**31
     with LayerAttempt(shard_dir_made(shard_dir), far + 2) as attempt:
-        PythonEngine().write([_source(tmp_path, [0, 5]), _source(tmp_path, [far + 1])], None, attempt)
+        PythonEngine().write(GROUP_RECORDS, [_source(tmp_path, [0, 5]), _source(tmp_path, [far + 1])], None, attempt)
         attempt.close()
         assert [entry.size > 0 for entry in attempt.entries] == [True]
         data = (attempt.path / attempt.entries[0].name).read_bytes()
@@ -189,7 +190,7 @@ def _source(directory: Path, offsets: list[int]) -> Source:
         (SHARD, 0, 5, b"key", "a producer's outside of transactions"),
         (SHARD, 0x80, -1, b"key", "attributes 0x80"),
         (SHARD, 0, -1, None, "records without a key"),
-        ("__share_group_state-3", TRANSACTIONAL, 5, b"key", "of other topics"),
+        ("__transaction_state-3", TRANSACTIONAL, 5, b"key", "transactional records in a log that has none"),
     ],
 )
 def test_a_shard_that_is_not_understood_is_left_alone(
@@ -221,7 +222,7 @@ def test_a_legacy_tombstone_takes_what_the_present_key_has_put(tmp_path: Path) -
 
 def test_keys_of_other_topics_are_what_they_are(tmp_path: Path) -> None:
     """Type 0 and type 1 are two things in a topic of another coordinator."""
-    shard_dir = tmp_path / "__share_group_state-3"
+    shard_dir = tmp_path / "__transaction_state-3"
     rows = (Record(0, START_MS, b"\0\1key", b"snapshot"), Record(1, START_MS, b"\0\0key", b"update"))
     end = write_segments(shard_dir, [Batch(rows)])
 

@@ -16,6 +16,7 @@ from coordinator_server.pipeline.engine import Engine, PythonEngine, ShardResult
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.giant import GivenOffsets, last_offsets
 from coordinator_server.pipeline.plan import plan_shard, sources
+from coordinator_server.pipeline.rules import GROUP_RECORDS
 from coordinator_server.pipeline.vectors import neighbours
 from protocol.record_batch import BatchBuilder
 from tests.support.segments import START_MS, append_segments, coordinator_log, write_segments
@@ -30,7 +31,7 @@ def shuffled(shard_dir: Path, seed: int = 0) -> Iterator[Ints]:
     assert plan is not None
     last: dict[bytes | None, int] = {}
     for group in neighbours(sources(shard_dir, plan.to_offset)[1]):
-        for batch in last_offsets(group, is_of_groups=True):
+        for batch in last_offsets(group, GROUP_RECORDS):
             for key, offset in zip(batch["key"].to_pylist(), batch["offset"].to_pylist(), strict=True):
                 last[key] = max(offset, last.get(key, -1))
     offsets, rng = sorted(last.values()), random.Random(seed)

@@ -8,21 +8,25 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.cli import main
-from coordinator_server.kinds import GROUPS
+from coordinator_server.kinds import GROUPS, SHARE_STATE
 from coordinator_server.log.errors import LockedLog
 from coordinator_server.log.layers import newest_valid_layer
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.pipeline import kafka_export
-from coordinator_server.pipeline.compact import Progress
+from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka_export import export_kafka
 from coordinator_server.pipeline.kafka_files import CLEAN_SHUTDOWN, KafkaDir, Partition
 from coordinator_server.pipeline.kafka_import import find_source, import_kafka
 from coordinator_server.pipeline.replay import replay
+from coordinator_server.pipeline.sealed import seal
+from coordinator_server.pipeline.share_state import ShareState
+from coordinator_server.pipeline.state import replay_into
 from protocol.record_batch import Record
 from tests.support.kafka_log import KafkaLog, kept_log
 from tests.support.kafka_partition import plain, segment, with_holes, write_partition
-from tests.support.segments import START_MS, offset_key, offset_value
+from tests.support.kind_logs import share_log
+from tests.support.segments import START_MS, coordinator_log, offset_key, offset_value, write_segments
 
 KEY = offset_key("group", "orders", 0)
 
@@ -37,10 +41,11 @@ def imported(data_dir: Path, log_dir: Path) -> Path:
     return data_dir
 
 
-def broker(log_dir: Path, partitions: int) -> Path:
+def broker(log_dir: Path, partitions: int, topic: str = GROUPS.topic) -> Path:
     """What a broker has that has just made its topic, and was stopped."""
     for number in range(partitions):
-        directory = write_partition(log_dir, number, (segment(0), [plain(0, (b"\0\1old", b""))]), ("leader-epoch-checkpoint", []))
+        files: list[tuple[str, list[bytes]]] = [(segment(0), [plain(0, (b"\0\1old", b""))]), ("leader-epoch-checkpoint", [])]
+        directory = write_partition(log_dir, number, *files, topic=topic)
         (directory / "partition.metadata").write_text("version: 0\n")
         (directory / "00000000000000000000.timeindex").touch()
     (log_dir / CLEAN_SHUTDOWN).touch()
@@ -143,3 +148,40 @@ def test_an_empty_shard_leaves_an_empty_partition(tmp_path: Path) -> None:
     export_kafka(ours, target, Progress())
 
     assert list(Partition(target / "__consumer_offsets-0").batches()) == []
+
+
+def with_share_state(tmp_path: Path) -> Path:
+    """A data directory with a shard of groups and two of share state, one of them compacted."""
+    ours = tmp_path / "ours"
+    LocalLogStore.open(ours, post=lambda call: call(), node_id=1, partitions={GROUPS.topic: 1, SHARE_STATE.topic: 2}).close()
+    write_segments(ours / "__consumer_offsets-0", coordinator_log(1, 3))
+    for number in range(2):
+        write_segments(ours / f"__share_group_state-{number}", share_log(number, 20))
+    with compaction_lock(ours):
+        compact([plan for plan in plans(ours, seal(ours)) if plan.shard.endswith("state-0")], None, run_python, Progress())
+    return ours
+
+
+def test_every_topic_goes_there_that_is_in_use(tmp_path: Path) -> None:
+    """Each with as many partitions as it has, from layers and segments."""
+    ours = with_share_state(tmp_path)
+    target = broker(broker(tmp_path / "kafka", 1), 2, SHARE_STATE.topic)
+
+    result = export_kafka(ours, target, Progress())
+
+    assert result.partitions == 3
+    for state in replay(ours, ["__share_group_state-0", "__share_group_state-1"]):
+        [partition] = [each for each in KafkaDir(target).partitions(SHARE_STATE.topic) if each.directory.name == state.shard]
+        batches = [batch.data[batch.position : batch.position + batch.header.size] for batch in partition.batches()]
+        assert replay_into(ShareState(), batches).digest().digest == state.digest
+
+
+def test_a_topic_that_the_broker_does_not_have_is_named(tmp_path: Path) -> None:
+    """With the property that says how many partitions it has to have; nothing is touched."""
+    ours = with_share_state(tmp_path)
+    target = broker(tmp_path / "kafka", 1)
+
+    with pytest.raises(CannotRun, match=r"no partition of __share_group_state.*share.coordinator.state.topic.num.partitions=2"):
+        export_kafka(ours, target, Progress())
+
+    assert (target / CLEAN_SHUTDOWN).exists()

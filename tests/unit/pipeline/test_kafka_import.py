@@ -19,10 +19,11 @@ from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.group_state import Group, groups_of, replay_batches
 from coordinator_server.pipeline.kafka_files import KafkaDir, Partition
 from coordinator_server.pipeline.kafka_import import ImportResult, find_source, import_kafka
 from coordinator_server.pipeline.kafka_topics import topics_of_metadata
-from coordinator_server.pipeline.replay import Group, groups_of, replay, replay_batches
+from coordinator_server.pipeline.replay import replay
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, TRANSACTION_SERDE, CoordinatorRecord
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
@@ -182,7 +183,7 @@ def test_of_replicas_the_furthest_is_read(tmp_path: Path) -> None:
         write_partition(tmp_path / name, 0, (segment(0), log))
     imported(tmp_path / "data", *(tmp_path / name for name in ends))
 
-    [state] = replay(tmp_path / "data")
+    [state] = replay(tmp_path / "data", ["__consumer_offsets-0"])
     assert [(found.offset, state.seen_to) for found in state.groups[0].offsets] == [(1, 2)]
 
 
@@ -240,7 +241,7 @@ def test_a_transaction_that_was_decided_is_committed(tmp_path: Path) -> None:
     (directory / segment(0)).write_bytes(plain(0, pair))
     result = imported(tmp_path / "data", tmp_path / "kafka")
 
-    [state] = replay(tmp_path / "data")
+    [state] = replay(tmp_path / "data", ["__consumer_offsets-0"])
     assert [found.offset for found in state.groups[0].offsets] == [5]
     assert result.open_transactions == 0
 

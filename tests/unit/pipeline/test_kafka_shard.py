@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.layers import open_layer
+from coordinator_server.pipeline.group_state import groups_of, replay_batches
 from coordinator_server.pipeline.kafka_files import Partition
 from coordinator_server.pipeline.kafka_shard import KafkaShard, read_shard, settle, write_layer
-from coordinator_server.pipeline.replay import groups_of, replay_batches
 from protocol.record_batch import BatchBuilder, Record, iter_batches, iter_records
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain, segment, with_holes, write_partition
 from tests.support.segments import START_MS, offset_key, offset_value

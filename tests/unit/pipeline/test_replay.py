@@ -11,9 +11,13 @@ from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.replay import Group, Member, Offset, groups_of, replay, replay_batches
+from coordinator_server.pipeline.group_state import Group, Member, Offset, groups_of, replay_batches
+from coordinator_server.pipeline.replay import replay
 from coordinator_server.pipeline.sealed import seal
+from protocol.coordinator_records import TRANSACTION_SERDE, CoordinatorRecord
+from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 from protocol.record_batch import Record
+from tests.support.kind_logs import LOGS, batches_of, catalog_log
 from tests.support.segments import (
     START_MS,
     Batch,
@@ -152,10 +156,47 @@ def test_a_shard_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_all_shards_in_order(tmp_path: Path) -> None:
-    """By number, not by name; the topics' log is none of them."""
+    """By topic, then by number; what is of no kind is none of them."""
     for number in (10, 9, 2):
         write_segments(tmp_path / f"__consumer_offsets-{number}", coordinator_log(number, 3))
-    write_segments(tmp_path / "__cluster_metadata-0", coordinator_log(1, 3))
+    write_segments(tmp_path / "__cluster_metadata-0", catalog_log(1, 3))
+    write_segments(tmp_path / "orders-0", coordinator_log(1, 3))
     write_meta(tmp_path)
 
-    assert [found.shard.rpartition("-")[2] for found in replay(tmp_path)] == ["2", "9", "10"]
+    assert [found.shard for found in replay(tmp_path)] == [
+        "__cluster_metadata-0",
+        "__consumer_offsets-2",
+        "__consumer_offsets-9",
+        "__consumer_offsets-10",
+    ]
+
+
+@pytest.mark.parametrize("topic", LOGS)
+def test_every_kind_has_a_state_and_a_digest(tmp_path: Path, topic: str) -> None:
+    """As of the end, and as of an offset before it; the compacted log says the same."""
+    write_meta(tmp_path)
+    end = write_segments(tmp_path / f"{topic}-0", LOGS[topic](3, 40, 0))
+    [now], [before] = list(replay(tmp_path)), list(replay(tmp_path, at=end // 2))
+
+    compact_all(tmp_path)
+
+    assert list(replay(tmp_path)) == [now]
+    assert (now.seen_to, before.seen_to) == (end, end // 2)
+    assert len({now.digest, before.digest, "0" * 32}) == 3
+    assert now.topics or now.contents
+    assert now.groups == []
+
+
+def test_transactional_ids_are_told_with_their_fields(tmp_path: Path) -> None:
+    """By the last record of each; a tombstone takes it away."""
+    keys = [TransactionLogKey(name) for name in ("one", "two", "one", "two")]
+    values = [TransactionLogValue(producer_id=producer_id) for producer_id in (1, 2, 3)]
+    records = [CoordinatorRecord(key, value, 1) for key, value in zip(keys, [*values, None], strict=True)]
+    write_meta(tmp_path)
+    write_segments(tmp_path / "__transaction_state-0", batches_of(TRANSACTION_SERDE, records))
+
+    [found] = replay(tmp_path)
+
+    assert found.noun == "keys"
+    [(part, fields)] = found.contents.items()
+    assert (part, fields["producer_id"]) == ("TransactionLogKey transactional_id one", 3)

@@ -9,9 +9,10 @@ import pytest
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers import LayerAttempt, open_layer, publish
 from coordinator_server.pipeline.engine import Engine, PythonEngine, ShardResult, compact_shard
+from coordinator_server.pipeline.group_state import digest_of, groups_of, replay_batches
 from coordinator_server.pipeline.kafka_files import Partition
 from coordinator_server.pipeline.plan import Source, plan_shard
-from coordinator_server.pipeline.replay import digest_of, groups_of, replay_batches
+from coordinator_server.pipeline.rules import GROUP_RECORDS
 from coordinator_server.pipeline.vectors import VectorEngine
 from protocol.record_batch import TRANSACTIONAL, iter_batches, iter_records
 from tests.support.kafka_log import kept_log
@@ -144,7 +145,7 @@ def test_what_kafka_has_written_comes_to_the_same(tmp_path: Path, engine: Engine
         target = tmp_path / directory.name
         target.mkdir()
         with LayerAttempt(target, 10**6) as attempt:
-            engine.write([Source(str(path), 0, 2**40, is_dense=False) for path in files], None, attempt)
+            engine.write(GROUP_RECORDS, [Source(str(path), 0, 2**40, is_dense=False) for path in files], None, attempt)
             attempt.close()
             layer = list(attempt.preview().read())
         before, after = replay_batches(log), replay_batches(layer)

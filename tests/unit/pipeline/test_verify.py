@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,18 @@ import msgspec
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.log.layers import LayerAttempt, Summary, publish
 from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.compact import Progress, compact, plans, run_python
 from coordinator_server.pipeline.replay import replay
+from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.verify import Check, verify_shard
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.fields import Message
 from protocol.record_batch import Record
 from tests.support.imported import IMPORTED, imported_key, imported_value
+from tests.support.kafka_partition import of_transaction
+from tests.support.kind_logs import LOGS, catalog_log
 from tests.support.segments import (
     START_MS,
     Batch,
@@ -42,7 +47,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 
 def sealed(data_dir: Path) -> dict[str, int]:
-    return {path.name: max(int(each.stem) for each in path.glob("*.log")) for path in data_dir.glob("__consumer_offsets-*")}
+    return {path.name: max(int(each.stem) for each in path.glob("*.log")) for path in data_dir.glob("__*")}
 
 
 def compacted(data_dir: Path) -> None:
@@ -146,7 +151,7 @@ def test_a_server_that_holds_something_else_is_found_out(data_dir: Path) -> None
     wrong = groups | {"group-1": "00"}
     del wrong["group-2"]
 
-    verdict = verify_shard(check(data_dir, live="00", live_groups=wrong))
+    verdict = verify_shard(check(data_dir, live="00", live_parts=wrong))
 
     assert [difference.split(":")[0] for difference in verdict.differences] == ["group group-1", "group group-2"]
     assert verdict.differences[1].endswith("none in the server")
@@ -194,3 +199,87 @@ def test_the_command_names_differences_and_exits_with_1(
     assert main(["verify", "--data-dir", str(data_dir), "--engine", "python", "--json"]) == 1
     [verdict] = msgspec.json.decode(capsys.readouterr().out)
     assert (verdict["shard"], verdict["live"]) == (shard, "00")
+
+
+@pytest.mark.parametrize("topic", LOGS)
+def test_every_kind_is_proven(tmp_path: Path, topic: str) -> None:
+    """Over a layer and what came after it."""
+    write_meta(tmp_path)
+    shard_dir = tmp_path / f"{topic}-0"
+    end = write_segments(shard_dir, LOGS[topic](1, 60, 0))
+    compacted(tmp_path)
+    upto = append_segments(shard_dir, LOGS[topic](2, 20, end))
+
+    verdict = verify_shard(Check(str(shard_dir), upto))
+
+    assert verdict.is_proven
+    assert verdict.full == verdict.compacted != "0" * 32
+    assert (verdict.records, verdict.noun) == (upto, rule_of(shard_dir.name).state().noun)
+    assert verdict.count > 0
+
+
+@pytest.mark.parametrize(
+    ("topic", "named"),
+    [
+        ("__cluster_metadata", "topic topic-"),
+        ("__transaction_state", "TransactionLogKey transactional_id transfers-0: "),
+        ("__share_group_state", "share partition group-0:MDEyMzQ1Njc4OWFiY2RlZg:0: "),
+    ],
+)
+def test_of_every_kind_a_layer_of_another_log_is_found_out(tmp_path: Path, topic: str, named: str) -> None:
+    """The part that differs is named, the key, and both values."""
+    ends = {name: write_segments(tmp_path / name / f"{topic}-0", LOGS[topic](seed, 60, 0)) for name, seed in (("a", 1), ("b", 9))}
+    compacted(tmp_path / "b")
+    [layer] = (tmp_path / "b" / f"{topic}-0").glob("layer-*")
+    target = tmp_path / "a" / f"{topic}-0"
+    manifest = msgspec.json.decode((layer / "manifest.json").read_bytes())
+    shutil.copytree(layer, target / f"layer-{ends['a']:020d}")
+    manifest["to_offset"] = ends["a"]
+    (target / f"layer-{ends['a']:020d}" / "manifest.json").write_bytes(msgspec.json.encode(manifest))
+
+    verdict = verify_shard(Check(str(target), ends["a"]))
+
+    assert not verdict.is_proven
+    assert any(difference.startswith(named) for difference in verdict.differences)
+    assert all(" in the full history, " in difference for difference in verdict.differences)
+
+
+def test_a_server_with_other_topics_is_found_out(tmp_path: Path) -> None:
+    """Its answer has one digest for all of them."""
+    end = write_segments(tmp_path / "__cluster_metadata-0", catalog_log(1, 30))
+
+    verdict = verify_shard(Check(str(tmp_path / "__cluster_metadata-0"), end, live="00"))
+
+    assert verdict.differences == ("the server's digest differs, and it does not say of which part",)
+
+
+def test_what_contents_do_not_show_is_named_by_its_digest(tmp_path: Path) -> None:
+    """What an open transaction holds is no part of a group's offsets yet, and is part of its digest."""
+    shard_dir = tmp_path / "__consumer_offsets-3"
+    shard_dir.mkdir()
+    (shard_dir / f"{0:020d}.log").write_bytes(of_transaction(0, 7, (offset_key("g", "orders", 0), offset_value(5))))
+    (shard_dir / f"{1:020d}.log").touch()
+    with LayerAttempt(shard_dir, 1) as attempt:
+        publish(attempt.finish(Summary(0, 0, None, ""), []), shard_dir, 1)
+
+    verdict = verify_shard(Check(str(shard_dir), 1))
+
+    [difference] = verdict.differences
+    assert difference.startswith("group g: digest ")
+    assert difference.endswith(", none in layer and tail")
+
+
+def test_the_command_counts_what_it_has_proven(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of every kind; and says what it does not know."""
+    write_meta(tmp_path)
+    for topic, log in LOGS.items():
+        write_segments(tmp_path / f"{topic}-0", log(1, 40, 0))
+    write_segments(tmp_path / "orders-7", coordinator_log(1, 3))
+
+    assert main(["verify", "--data-dir", str(tmp_path), "--engine", "python"]) == 0
+
+    said = capsys.readouterr()
+    assert re.match(
+        r"the full history and the compacted log agree on \d keys and \d+ share partitions and \d topics in 3 shards", said.out
+    )
+    assert said.err == "coordinator-server: orders-7 is of no kind that this version knows: it is left as it is\n"

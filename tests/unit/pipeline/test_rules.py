@@ -1,0 +1,57 @@
+"""The rules of the pipeline cover every kind, and say of it what its row in kinds.py says."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator_server.kinds import KINDS, Retention
+from coordinator_server.pipeline.rules import RULES, Folded, Keyed, Rule, rule_of
+
+pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
+
+from coordinator_server.pipeline.history.tables import SCHEMAS
+
+ALL = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
+
+
+def test_every_kind_has_a_rule() -> None:
+    """And every rule a kind, which is the one under its topic."""
+    assert {topic: rule.kind for topic, rule in RULES.items()} == KINDS
+
+
+@ALL
+def test_a_log_is_compacted_as_its_kind_retains_it(rule: Rule) -> None:
+    how = {Retention.KEYED: Keyed, Retention.FOLDED: Folded}[rule.kind.retention]
+
+    assert isinstance(rule.compaction, how)
+
+
+@ALL
+def test_a_kind_with_checkpoints_says_what_makes_them(rule: Rule) -> None:
+    assert (rule.checkpoint is not None) == rule.kind.has_checkpoint
+
+
+@ALL
+def test_a_state_begins_empty(rule: Rule) -> None:
+    """And no state at all has a digest of zeros."""
+    state = rule.state()
+
+    assert (len(state), state.digest()[1:], state.contents()) == (0, ("0" * 32, {}), {})
+
+
+@ALL
+def test_what_is_folded_can_be(rule: Rule) -> None:
+    """A fold of nothing is nothing."""
+    if isinstance(rule.compaction, Folded):
+        assert list(rule.compaction.fold(rule.state()).records()) == []
+
+
+def test_every_table_of_the_history_is_fed() -> None:
+    """By the rules together; and none is named that does not exist."""
+    assert frozenset().union(*(rule.tables for rule in RULES.values())) == SCHEMAS.keys()
+
+
+def test_a_rule_is_found_by_the_name_of_a_shard() -> None:
+    assert rule_of("__share_group_state-7").kind.topic == "__share_group_state"
+    with pytest.raises(KeyError):
+        rule_of("orders-3")
