@@ -1,0 +1,38 @@
+"""The documents: links lead somewhere, and the index of decisions has every page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DECISIONS = ROOT / "docs/decisions"
+DOCUMENTS = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "deploy/*.md")
+    for path in ROOT.glob(pattern)
+    if ".venv" not in path.parts
+)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
+    """A page that was renamed or removed is found by whoever linked to it."""
+    links = [link for link in LINK.findall(document.read_text()) if "://" not in link]
+
+    assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def test_the_index_of_decisions_has_every_page_under_its_title() -> None:
+    """Each page has a number of its own, its title as head, and one line in the index."""
+    pages = sorted(path for path in DECISIONS.glob("*.md") if path.name != "README.md")
+    index = (DECISIONS / "README.md").read_text()
+
+    for number, path in enumerate(pages, 1):
+        head = path.read_text().splitlines()[0]
+        assert path.name.startswith(f"{number:02d}-")
+        assert head.startswith(f"# {number}. ")
+        assert index.count(f"- [{head[2:]}]({path.name})\n") == 1
