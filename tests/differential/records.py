@@ -1,4 +1,4 @@
-"""What a script leaves in ``__consumer_offsets`` of each server, record by record, so that their logs can be compared like their answers."""
+"""What a script leaves in the log of each server, record by record, so that their logs can be compared like their answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from coordinator_server.kinds import GROUPS, Kind
+from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import Item, Message
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from protocol.messages.group_records import GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
@@ -17,49 +18,60 @@ from protocol.record_batch import iter_batches, iter_records
 from tests.differential.names import Names
 from tests.differential.wire import Connection
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 OFFSETS_PARTITIONS: Final = 5
+# What the field of a key is called that says whose record it is.
+OWNERS: Final = ("group", "group_id", "transactional_id")
 _LATEST: Final = -1
 _FETCH_BYTES: Final = 1 << 20
 
 
 class Tail:
-    """The end of a server's log from now on."""
+    """The end of a server's log of one kind from now on."""
 
-    def __init__(self, address: tuple[str, int]) -> None:
+    def __init__(self, address: tuple[str, int], kind: Kind = GROUPS, partitions: int = OFFSETS_PARTITIONS) -> None:
         self._connection = Connection(address, "tail")
+        self._kind = kind
+        self._partitions = partitions
         self._start = self._ends()
 
     def close(self) -> None:
         self._connection.close()
 
     def records(self, prefix: str) -> dict[str, list[CoordinatorRecord]]:
-        """What has come since, of the groups with that prefix, by group."""
+        """What has come since, of the groups (or transactional ids) with that prefix, by group."""
         found: dict[str, list[CoordinatorRecord]] = {}
         for partition, end in self._ends().items():
             for record in self._read(partition, self._start[partition], end):
-                group_id = getattr(record.key, "group", "")
-                if group_id.startswith(prefix):
-                    found.setdefault(group_id.removeprefix(prefix), []).append(record)
+                owner = owner_of(record.key)
+                if owner.startswith(prefix):
+                    found.setdefault(owner.removeprefix(prefix), []).append(record)
         return found
 
     def _ends(self) -> dict[int, int]:
-        asked = [ListOffsetsPartition(partition, timestamp=_LATEST) for partition in range(OFFSETS_PARTITIONS)]
-        [topic] = self._connection.ask(ListOffsetsRequest(-1, topics=[ListOffsetsTopic(OFFSETS_TOPIC, asked)]), 7)["topics"]
+        asked = [ListOffsetsPartition(partition, timestamp=_LATEST) for partition in range(self._partitions)]
+        request = ListOffsetsRequest(-1, topics=[ListOffsetsTopic(self._kind.topic, asked)])
+        [topic] = self._connection.ask(request, 7)["topics"]
         return {partition["partitionIndex"]: partition["offset"] for partition in topic["partitions"]}
 
     def _read(self, partition: int, position: int, end: int) -> Iterator[CoordinatorRecord]:
         while position < end:
             asked = FetchPartition(partition, fetch_offset=position, partition_max_bytes=_FETCH_BYTES)
-            request = FetchRequest(max_wait_ms=1000, min_bytes=1, topics=[FetchTopic(OFFSETS_TOPIC, partitions=[asked])])
+            request = FetchRequest(max_wait_ms=1000, min_bytes=1, topics=[FetchTopic(self._kind.topic, partitions=[asked])])
             [topic] = self._connection.ask(request, 12)["responses"]
             data = bytes(topic["partitions"][0]["records"] or b"")
             for at, header in iter_batches(data):
-                for record in iter_records(data, at, header):
-                    decoded = GROUP_SERDE.decode(record.key, record.value) if position <= record.offset < end else None
-                    if decoded is not None:
+                for record in () if header.is_control else iter_records(data, at, header):
+                    if position <= record.offset < end:
+                        decoded = self._kind.serde.decode(record.key, record.value)
+                        assert decoded is not None, f"a record of a type that is not known: {record}"
                         yield decoded
                 position = max(position, header.next_offset)
+
+
+def owner_of(key: Message) -> str:
+    """The group, or the transactional id, that a record is about."""
+    owner: str = next(getattr(key, name) for name in OWNERS if name in key.__struct_fields__)
+    return owner
 
 
 def told(names: Names, records: list[CoordinatorRecord]) -> list[Any]:
@@ -83,7 +95,7 @@ def _is_deleted_offset(record: Any) -> bool:
 
 
 def _is_new_group(record: Any) -> bool:
-    return "topic" not in record["key"] and record["value"] is not None and not record["value"]["generation"]
+    return "topic" not in record["key"] and record["value"] is not None and record["value"].get("generation") == 0
 
 
 def _plain(record: CoordinatorRecord) -> dict[str, Any]:

@@ -247,6 +247,34 @@ def test_compaction_beside_several_loops(pair: Server) -> None:
             assert committed(client, group) == {("orders", 0): 2, ("orders", 1): 7}
 
 
+def topics_at(address: tuple[str, int]) -> dict[str | None, int]:
+    """Partitions by name, as a loop knows them."""
+    with Client(address) as client:
+        topics = client.ask(MetadataRequest(topics=None), 12, MetadataResponse).topics
+    return {topic.name: len(topic.partitions) for topic in topics if not topic.is_internal}
+
+
+def test_loops_begin_on_a_compacted_catalog(doomed: Server) -> None:
+    """No record of it tells of the topic that went, nor stands at its end. One loop begins alone, then all do."""
+    with Client(doomed.addresses[1]) as client:
+        assert [create_topic(client, name, 2).error_code for name in ("bills", "passing")] == [ErrorCode.NONE] * 2
+        request = DeleteTopicsRequest([DeleteTopicState("passing")], timeout_ms=10_000)
+        assert client.ask(request, 6, DeleteTopicsResponse).responses[0].error_code == ErrorCode.NONE
+    words = ["compact", "--engine", "python", "--data-dir", str(doomed.data_dir)]
+    done = subprocess.run([*doomed.command()[:3], *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert list(doomed.data_dir.glob("__cluster_metadata-0/layer-*"))
+
+    os.kill(doomed.loop_pids()[1], signal.SIGKILL)
+    assert [topics_at(address) for address in doomed.addresses] == [{"orders": 6, "bills": 2}] * 2
+    with Client(doomed.addresses[1]) as client:
+        assert create_topic(client, "parcels", 1).error_code == ErrorCode.NONE
+    doomed.kill()
+    doomed.start()
+
+    assert [topics_at(address) for address in doomed.addresses] == [{"orders": 6, "bills": 2, "parcels": 1}] * 2
+
+
 def test_another_number_of_loops_keeps_all_data(tmp_path: Path) -> None:
     """1 → 3 → 2 → 1, killed or stopped in between: positions, topics and members are there, wherever their shard went."""
     groups = [f"group-{number}" for number in range(20)]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
 from protocol.record_batch import BatchBuilder
+from tests.support.kind_logs import LOGS
 from tests.support.random_log import SPAN_MS, logs, write_log
 from tests.support.segments import START_MS, append_segments, coordinator_log, write_segments
 
@@ -102,6 +103,20 @@ def test_damage_in_a_task_is_one_line_and_publishes_nothing(spark: Any, tmp_path
 
     assert "\n" not in str(caught.value)
     assert not [name for name in contents(tmp_path) if "layer" in name]
+
+
+@pytest.mark.parametrize("task_bytes", [TASK_BYTES, 1])
+def test_every_kind_has_the_bytes_of_the_plain_engine(spark: Any, tmp_path: Path, task_bytes: int) -> None:
+    """Keyed or folded, in one task or, where that can be, in many."""
+    for name in ("spark", "python"):
+        for topic, log in LOGS.items():
+            write_segments(tmp_path / name / f"{topic}-0", log(1, 60, 0))
+
+    found = on_spark(spark, tmp_path / "spark", START_MS + 30_000, task_bytes=task_bytes)
+    in_python(tmp_path / "python", START_MS + 30_000)
+
+    assert (len(found.layers), found.left_alone) == (len(LOGS), ())
+    assert contents(tmp_path / "spark") == contents(tmp_path / "python")
 
 
 def test_a_shard_that_is_not_understood_is_left_alone(spark: Any, tmp_path: Path) -> None:
