@@ -98,18 +98,8 @@ class Parts(NamedTuple):
 
 def compose(site: Site, store: LocalLogStore) -> Parts:
     """Put a server together on a log that is open."""
-    loop = asyncio.get_running_loop()
-    config, clock = site.config, site.outside.clock
-    timers = TimerQueue()
-    flusher = Flusher(store, loop.call_soon, site.fatal)
-    services = LoopServices(
-        store,
-        flusher,
-        timers,
-        clock,
-        LoadQueue(loop.call_soon, clock),
-        TIMER_ORIGIN if config.log_provenance else None,
-    )
+    loop, config = asyncio.get_running_loop(), site.config
+    services = _services(site, store)
     builders = {topic: builder for topic in KINDS if (builder := BUILDERS[topic]) is not None}
     runtimes = {topic: _runtime(topic, builder, site, services) for topic, builder in builders.items()}
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
@@ -123,9 +113,9 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     has_tools = site.place is None and site.outside.has_tools
     return Parts(
         store,
-        flusher,
+        services.flusher,
         _retention(site, store),
-        LoopTimers(loop, timers, clock),
+        LoopTimers(loop, services.timers, services.clock),
         hosted,
         catalog,
         tail,
@@ -136,6 +126,12 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         ControlSocket(site.data_dir, operations) if has_tools else None,
         Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
     )
+
+
+def _services(site: Site, store: LocalLogStore) -> LoopServices:
+    soon, clock = asyncio.get_running_loop().call_soon, site.outside.clock
+    origin = TIMER_ORIGIN if site.config.log_provenance else None
+    return LoopServices(store, Flusher(store, soon, site.fatal), TimerQueue(), clock, LoadQueue(soon, clock), origin)
 
 
 def _runtime(topic: str, builder: Builder, site: Site, services: LoopServices) -> CoordinatorRuntime[Any]:

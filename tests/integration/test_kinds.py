@@ -43,9 +43,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a server that has the toys."""
     servers: list[Server] = []
 
-    def start(loops: int = 1, directory: Path = tmp_path) -> Server:
+    def start(loops: int = 1, directory: Path = tmp_path, **overrides: object) -> Server:
         directory.mkdir(exist_ok=True)
-        server = Server(directory, {"topics": "orders:6"}, loops=loops)
+        server = Server(directory, {"topics": "orders:6"} | overrides, loops=loops)
         server.environment = ENVIRONMENT
         servers.append(server)
         return server.start()
@@ -204,6 +204,28 @@ def test_what_was_answered_survives_kill_9(start: Start, kind: Kind, loops: int)
         written = [("AddedKey" if kind is FOLDED else "TotalKey", name) for name in here * 2]
         forgotten = [("TotalKey", name) for name in here[:1] if name == NAMES[0]]
         assert read(server.addresses[number % server.loops], kind, topic_id, number) == written + forgotten
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.retention.value)
+def test_the_cleaner_keeps_what_it_comes_to(start: Start, kind: Kind) -> None:
+    """A layer of each shard that was written to, and a tail: the same totals and digests after kill -9."""
+    server = start(**{"log.cleaner.backoff.ms": 20, "log.cleaner.min.bytes": 1})
+    use(server, kind)
+    for name in [*NAMES, *NAMES]:
+        add(server, kind, name, amount=5)
+    add(server, kind, NAMES[0], amount=None)
+    eventually(
+        lambda: all(list(server.data_dir.glob(f"{name}/layer-*")) for name in directories(server, kind)), describe=server.log
+    )
+    for name in NAMES:
+        add(server, kind, name, amount=1)
+    before = digests(server, kind)
+    server.kill()
+    server.start()
+
+    assert digests(server, kind) == before
+    assert {name: add(server, kind, name) for name in NAMES} == dict.fromkeys(NAMES, 11) | {NAMES[0]: 1}
+    assert "not-cleaned" not in server.log()
 
 
 def test_clients_cannot_change_its_topic(start: Start) -> None:

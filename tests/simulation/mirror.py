@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 from coordinator_server.group.classic.state import STABLE
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.kinds import GROUPS
+from coordinator_server.kinds import GROUPS, KINDS, partition_counts
 from coordinator_server.log.frames import FRAME_BYTES, decode_entries
 from coordinator_server.log.layers import layer_offsets
 from coordinator_server.log.store import ShardId
+from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.provenance import Provenance, read_provenance
+from coordinator_server.machine.shard import CoordinatorShard
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.loader import replay_batch
+from coordinator_server.server.builders import BUILDERS, Materials
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.record_batch import iter_batches, iter_records, read_header
 from tests.simulation.machine import Clock, Machine, Process
@@ -49,20 +52,30 @@ class NoTimer:
 
 
 class Image:
-    """One shard, from its log."""
+    """One shard, from its log: of whatever kind, as the server builds it."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, id: ShardId) -> None:
+        builder = BUILDERS[id.topic]
+        assert builder is not None
         self.registry = SnapshotRegistry()
         self.next_offset = 0
-        self.shard = GroupShard(
-            config=machine.config, registry=self.registry, timer=NoTimer(), clock=Clock(machine), new_id=lambda: "none"
-        )
+        self._serde = KINDS[id.topic].serde
+        build = builder.shard(Materials(machine.config, Clock(machine), _no_uuid))
+        self.shard: Any = build(partition=id.partition, registry=self.registry, timer=NoTimer())
 
     def replay(self, batch: bytes) -> None:
         self.registry.snapshot(self.next_offset)
-        replay_batch(batch, GROUP_SERDE, self.shard)
+        replay_batch(batch, self._serde, self.shard)
         self.next_offset = read_header(batch).next_offset
         self.registry.delete_up_to(self.next_offset)
+
+
+def _digest(shard: CoordinatorShard, offset: int) -> StateDigest | None:
+    return shard.digest(offset, LATEST, True)
+
+
+def _no_uuid() -> NoReturn:
+    raise AssertionError("a mirror makes no ids")
 
 
 class Mirror:
@@ -75,7 +88,10 @@ class Mirror:
         self._process: Process | None = None
         self._images: dict[ShardId, Image] = {}
         self.batches: dict[ShardId, list[bytes]] = {
-            ShardId(GROUPS.topic, partition): [] for partition in range(machine.config.offsets_topic_num_partitions)
+            ShardId(topic, partition): []
+            for topic, count in partition_counts(machine.config).items()
+            if BUILDERS[topic] is not None
+            for partition in range(count)
         }
 
     def watch(self) -> None:
@@ -122,15 +138,17 @@ class Mirror:
             self._broken("something is still being written")
             return
         for shard, image in self._images.items():
+            if shard.topic != GROUPS.topic:
+                continue
             found, expected = hard_state(self._shard(process, shard)), hard_state(image.shard)
             if found != expected:
                 self._broken(f"{shard}: the state is {found}, the log says {expected}")
             self._check_living(self._shard(process, shard))
 
     def written(self) -> Iterator[Written]:
-        """Every record that has been seen in the log."""
+        """Every record that has been seen in the log of groups."""
         for shard, batches in self.batches.items():
-            for batch in batches:
+            for batch in batches if shard.topic == GROUPS.topic else ():
                 for position, header in iter_batches(batch):
                     for found in iter_records(batch, position, header):
                         record = GROUP_SERDE.decode(found.key, found.value)
@@ -153,18 +171,21 @@ class Mirror:
             if found[: len(known) - len(before)] != known[len(before) :]:
                 self._broken(f"{shard}: what was durable is not there any more, after offset {begin}")
             self.batches[shard] = [*before, *found]
-            image = self._images[shard] = Image(self._machine)
+            image = self._images[shard] = Image(self._machine, shard)
             for batch in self.batches[shard]:
                 image.replay(batch)
 
     def _compare(self, process: Process, shard: ShardId) -> None:
-        runtime = process.daemon.parts.node.groups
-        if not any(each.shard == shard and each.state is ShardState.ACTIVE for each in runtime.progress):
-            self._broken(f"{shard} is not active")
+        runtime, image = process.daemon.parts.node.runtimes[shard.topic], self._images[shard]
+        states = {each.shard: each.state for each in runtime.progress}
+        if states.get(shard) is not ShardState.ACTIVE:
+            # A kind that begins to be used loads while the server serves, and has written nothing before.
+            is_to_come = not KINDS[shard.topic].is_permanent and states.get(shard) in (None, ShardState.LOADING)
+            if not is_to_come or image.next_offset:
+                self._broken(f"{shard} is not active")
             return
-        image = self._images[shard]
-        found = runtime.read(shard.partition, GroupShard.digest, LATEST)
-        expected = image.shard.digest(image.next_offset, LATEST)
+        found = runtime.read(shard.partition, _digest)
+        expected = _digest(image.shard, image.next_offset)
         if found != expected:
             self._broken(f"{shard}: the state's digest is {found}, that of its log {expected}")
 

@@ -15,6 +15,7 @@ from coordinator_server.kinds import KINDS, Kind, Retention
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.pipeline.rules import RULES, Folded, Keyed, Rule
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import BuildShard, WriteOperation
 from coordinator_server.server.builders import BUILDERS, Builder, Materials
@@ -24,6 +25,7 @@ from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from tests.toy.records import ToySerde
 from tests.toy.shard import Add, ToyShard
+from tests.toy.state import ToyFold, ToyState
 
 PARTITIONS: Final = 7
 KEYED: Final = Kind("__toy_keyed", ToySerde(), PARTITIONS, Retention.KEYED, key_type=42)
@@ -37,12 +39,13 @@ def plug() -> None:
     for kind in (KEYED, FOLDED):
         KINDS[kind.topic] = kind
         BUILDERS[kind.topic] = builder(kind)
+        RULES[kind.topic] = rule(kind)
 
 
 def unplug() -> None:
     """Have them no more."""
     for kind in (KEYED, FOLDED):
-        del KINDS[kind.topic], BUILDERS[kind.topic]
+        del KINDS[kind.topic], BUILDERS[kind.topic], RULES[kind.topic]
 
 
 def builder(kind: Kind) -> Builder:
@@ -55,6 +58,12 @@ def builder(kind: Kind) -> Builder:
         return build
 
     return Builder(make, operations={kind.topic: partial(_answer_add, kind.topic)})
+
+
+def rule(kind: Kind) -> Rule:
+    """Its last records stay, or one that says what all of them come to."""
+    is_folded = kind.retention is Retention.FOLDED
+    return Rule(kind, ToyState, Folded(lambda state: ToyFold(state.shard)) if is_folded else Keyed())
 
 
 async def _answer_add(topic: str, node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
