@@ -1,0 +1,57 @@
+"""The import contracts of pyproject.toml name every package: import-linter passes over one that they leave out."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from coordinator_server.config import Config
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.clock import SystemClock
+from coordinator_server.runtime.timers import ShardTimers, TimerQueue
+from coordinator_server.server.builders import BUILDERS, Materials
+from coordinator_server.server.outside import Outside
+from tests.support.server import ROOT
+
+PACKAGES = {
+    path.stem for path in (ROOT / "coordinator_server").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+}
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+
+
+def named(contract: str, field: str) -> set[str]:
+    """The packages that a contract names in a list; the name of the contract begins like this."""
+    [found] = [each[field] for each in CONTRACTS if each["name"].startswith(contract)]
+    return set(re.findall(r"coordinator_server\.(\w+)", " ".join(found)))
+
+
+def test_every_package_has_its_layer() -> None:
+    """But for the log, whose place another contract tells, and the tables that everybody may read."""
+    assert PACKAGES - named("the layers of the server", "layers") == {"__init__", "config", "kinds", "log"}
+
+
+def test_every_package_but_those_that_start_jobs_is_free_of_spark() -> None:
+    assert PACKAGES - named("only the pipeline knows Spark", "source_modules") == {
+        "__init__",
+        "__main__",
+        "apps",
+        "cli",
+        "pipeline",
+    }
+
+
+def test_tables_read_no_package() -> None:
+    assert PACKAGES - named("configuration and kinds", "forbidden_modules") == {"__init__", "__main__", "apps", "config", "kinds"}
+
+
+def test_every_state_machine_is_held_to_be_plain_code() -> None:
+    """The package of each shard that is built, and what lies below it."""
+    outside, timers = Outside(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
+    packages = set()
+    for builder in filter(None, BUILDERS.values()):
+        build = builder.shard(Materials(Config(), outside.clock, outside.new_uuid))
+        shard: Any = build(partition=0, registry=SnapshotRegistry(), timer=timers)
+        packages.add(type(shard).__module__.split(".")[1])
+
+    assert packages | {"machine", "offsets", "share"} <= named("state machines are plain", "source_modules")
