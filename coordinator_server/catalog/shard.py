@@ -28,7 +28,6 @@ from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsRes
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 
-TOPIC = "__cluster_metadata"
 # Why records were written, where the log says so: the server's ``topics`` property.
 TOPICS_DECLARED = "topics-declared"
 

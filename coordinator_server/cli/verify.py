@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             check_data_dir(data_dir)
             tell_unknown(data_dir)
             # The server's word first: what is sealed after it reaches at least as far.
-            live = digests_of_server(ask_server(data_dir, {"op": "digest", "groups": True}))
+            live = digests_of_server(ask_server(data_dir, {"op": "digest", "parts": True}))
             todo = checks(data_dir.absolute(), live, seal(data_dir))
             verdicts = _verify(options, todo, progress_on(sys.stderr))
     except CannotRun as error:

@@ -72,7 +72,7 @@ def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, sealed:
         if said is None:
             found.append(Check(str(path), sealed[path.name]))
         else:
-            found.append(Check(str(path), said["offset"], said["digest"], said.get("groups", {})))
+            found.append(Check(str(path), said["offset"], said["digest"], said.get("parts", {})))
     return found
 
 

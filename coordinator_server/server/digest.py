@@ -1,7 +1,7 @@
 """The ``digest`` operation of control.sock: what the durable state of this server's shards comes to, for whoever compares it with a replay of the log.
 
-    {"op": "digest", "shards": ["__consumer_offsets-7"], "groups": true}     both may be left out: all shards, without groups
-    {"ok": true, "format": 2, "shards": {"__consumer_offsets-7": {"offset": 1234, "digest": "6413…", "groups": {"readers-1": "07aa…"}}}}
+    {"op": "digest", "shards": ["__consumer_offsets-7"], "parts": true}     both may be left out: all shards, without their parts
+    {"ok": true, "format": 2, "shards": {"__consumer_offsets-7": {"offset": 1234, "digest": "6413…", "parts": {"readers-1": "07aa…"}}}}
 
 Each shard answers as of its high watermark at one moment; different shards at different ones. Long answers are worked out between other work of the loop.
 """
@@ -24,14 +24,14 @@ ITEMS_PER_STEP: Final = 1000
 async def answer_digest(runtimes: Iterable[CoordinatorRuntime[Any]], request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Raises Refusal for a shard that is not here, and CoordinatorError for one that cannot be read."""
     hosted = {str(each.shard): (runtime, each.shard.partition) for runtime in runtimes for each in runtime.progress}
-    with_parts = request.get("groups") is True
+    with_parts = request.get("parts") is True
     shards = {}
     for name in request.get("shards") or hosted:
         if name not in hosted:
             raise Refusal(f"no shard {name} here; there are: {', '.join(hosted)}")
         found = await _digest(*hosted[name], with_parts=with_parts)
         answer: dict[str, Any] = {"offset": found.offset, "digest": found.digest}
-        shards[name] = answer | {"groups": found.parts} if with_parts else answer
+        shards[name] = answer | {"parts": found.parts} if with_parts else answer
     return {"format": FORMAT, "shards": shards}
 
 

@@ -34,9 +34,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 def told(server: Server) -> Digests:
     """By the running server."""
-    answer = server.control(op="digest", groups=True)
+    answer = server.control(op="digest", parts=True)
     assert (answer["ok"], answer["format"]) == (True, FORMAT)
-    return {name: (shard["offset"], shard["digest"], shard.get("groups", {})) for name, shard in answer["shards"].items()}
+    return {name: (shard["offset"], shard["digest"], shard.get("parts", {})) for name, shard in answer["shards"].items()}
 
 
 def run(server: Server, command: str, *options: str) -> Any:

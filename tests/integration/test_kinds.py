@@ -91,7 +91,7 @@ def add(server: Server, kind: Kind, name: str, **fields: Any) -> Any:
 
 
 def digests(server: Server, kind: Kind) -> dict[str, Any]:
-    answer = server.control(op="digest", shards=all_shards(kind), groups=True)
+    answer = server.control(op="digest", shards=all_shards(kind), parts=True)
     assert answer["ok"], answer
     return dict(answer["shards"])
 
@@ -191,7 +191,7 @@ def test_what_was_answered_survives_kill_9(start: Start, kind: Kind, loops: int)
     totals = {name: 20 + 2 * number for number, name in enumerate(NAMES)} | {NAMES[0]: None}
     assert {name: add(server, kind, name) for name in NAMES} == totals
     assert digests(server, kind) == before
-    assert {name for shard in before.values() for name in shard["groups"]} == set(NAMES[1:])
+    assert {name for shard in before.values() for name in shard["parts"]} == set(NAMES[1:])
     assert directories(server, kind) == {f"{kind.topic}-{partition_for(name, PARTITIONS)}" for name in NAMES}
     assert server.stop() == 0
     server.loops, server.port = 3 - loops, 0
