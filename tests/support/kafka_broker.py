@@ -13,6 +13,7 @@ from typing import Self
 
 from tests.support.client import Client
 from tests.support.kafka_jars import kafka_jars
+from tests.support.ports import free_port
 
 CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 LOG4J = """\
@@ -63,7 +64,7 @@ class KafkaBroker:
         """Returns when it answers."""
         assert self._process is None, "it runs already"
         self.directory.mkdir(parents=True, exist_ok=True)
-        port, controller = _free_ports()
+        port, controller = free_port(), free_port()
         self.address = ("127.0.0.1", port)
         (self.directory / "log4j2.properties").write_text(LOG4J)
         listeners = f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}"
@@ -131,10 +132,3 @@ class KafkaBroker:
             else:
                 return
         raise AssertionError(f"the broker does not answer; {self.log()}")
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]

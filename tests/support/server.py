@@ -1,4 +1,4 @@
-"""The daemon as a subprocess: started on a free port, stopped, killed, started again on the same port and the same data."""
+"""The daemon as a subprocess: started on a port of its own, stopped, killed, started again on the same port and the same data."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, Self
 
 from tests.support.control import ask_control
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = re.compile(r"^coordinator-server ready on (?P<addresses>\S+:\d+) \(cluster (?P<cluster>\S+), data (?P<data>.+)\)$")
@@ -81,6 +82,8 @@ class Server:
     def launch(self) -> None:
         """Start it, and do not wait."""
         assert self._process is None, "it runs already"
+        if self.loops == 1 and self.port == 0:
+            self.port = free_port()
         with self._stderr.open("ab") as stderr:
             self._process = subprocess.Popen(
                 [*self.run_by, *self.command()],
@@ -99,8 +102,6 @@ class Server:
             self._fail(f"said {line!r} instead of being ready")
         self.ports = [int(address.rpartition(":")[2]) for address in ready["addresses"].split(",")]
         self.cluster_id = ready["cluster"]
-        if len(self.ports) == 1:
-            [self.port] = self.ports
         return self
 
     def command(self) -> list[str]:
