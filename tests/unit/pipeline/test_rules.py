@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.kinds import KINDS, Retention
+from coordinator_server.kinds import GROUPS, KINDS, Retention
 from coordinator_server.pipeline.rules import RULES, Folded, Keyed, Rule, rule_of
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
 
 from coordinator_server.pipeline.history.tables import SCHEMAS
+from tests.support.kind_logs import LOGS
 
 ALL = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 
@@ -17,6 +18,11 @@ ALL = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
 def test_every_kind_has_a_rule() -> None:
     """And every rule a kind, which is the one under its topic."""
     assert {topic: rule.kind for topic, rule in RULES.items()} == KINDS
+
+
+def test_every_kind_has_random_logs() -> None:
+    """For tests of compaction and verify; those of groups have a module of their own (random_log.py)."""
+    assert {GROUPS.topic, *LOGS} == set(KINDS)
 
 
 @ALL
