@@ -21,7 +21,6 @@ UNAVOIDABLE = {
     "log": {
         r"generation": "of a journal's files: the format's own number (log/frames.py), in frames, journal, salvage",
         r"groups\.(data|index)": "names of files, which stay",
-        r"__consumer_offsets|GROUP_SERDE": "the topic's name, and what its records are decoded with",
     },
 }
 _WORD = re.compile(rf"(?<![a-z])({'|'.join(word.replace(' ', '[ _]') for word in OF_GROUPS)})s?(?![a-z])", re.IGNORECASE)

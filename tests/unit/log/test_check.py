@@ -10,21 +10,18 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.config import Config
-from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS, Kind, Retention, partition_counts
+from coordinator_server.kinds import GROUPS, KINDS, Kind, Retention, partition_counts
 from coordinator_server.log.check import Finding, Report, check
 from coordinator_server.log.checkpoint import DATA, INDEX, REST, Block, in_order, write_checkpoint
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.layers import LayerAttempt, Summary, layer_offsets, open_layer, publish
 from coordinator_server.log.salvage import Hole, salvage
 from coordinator_server.log.store import Append, ShardId
-from protocol.coordinator_records import CoordinatorRecord
-from protocol.messages.cluster_metadata import TopicRecord
-from protocol.messages.group_records import GroupMetadataKey
-from protocol.messages.share_records import ShareSnapshotKey
-from protocol.messages.transaction_records import TransactionLogKey
-from protocol.record_batch import BatchBuilder, read_header
+from protocol.record_batch import BatchBuilder, Record, read_header
+from tests.support.kind_logs import LOGS
 from tests.support.log import values
 from tests.support.log_dir import BEGINS, COUNT, IN_JOURNAL, SHARDS, expected, make, open_store, record_batch
+from tests.support.segments import coordinator_log
 
 WRITTEN = COUNT - IN_JOURNAL
 BATCH = len(record_batch(SHARDS[0], 0))
@@ -331,12 +328,11 @@ def test_every_kind_says_what_it_means() -> None:
 
 # Which directories are the server's, and what is in them.
 
-RECORDS: dict[str, CoordinatorRecord] = {
-    CATALOG.topic: CoordinatorRecord(TopicRecord("orders", bytes(15) + b"x"), None),
-    GROUPS.topic: CoordinatorRecord(GroupMetadataKey("readers"), None),
-    TRANSACTIONS.topic: CoordinatorRecord(TransactionLogKey("payments"), None),
-    SHARE_STATE.topic: CoordinatorRecord(ShareSnapshotKey("readers", bytes(15) + b"x", 3), None),
-}
+
+def a_record(topic: str) -> Record:
+    """Of the log of a kind."""
+    batches = coordinator_log(1, 1) if topic == GROUPS.topic else LOGS[topic](1, 1, 0)
+    return next(iter(batches)).records[0]
 
 
 def put(data: Path, name: str, key: bytes | None, value: bytes | None) -> None:
@@ -350,11 +346,11 @@ def put(data: Path, name: str, key: bytes | None, value: bytes | None) -> None:
 @pytest.mark.parametrize("topic", KINDS)
 def test_records_are_read_as_those_of_their_topic(data: Path, topic: str) -> None:
     """Of each internal topic a record that ends too early is told, and a whole one is none."""
-    kind, record = KINDS[topic], RECORDS[topic]
+    record = a_record(topic)
     number = count - 1 if (count := partition_counts(Config())[topic]) > 1 else 0
     for directory in data.glob(f"{topic}-*"):
         shutil.rmtree(directory)
-    key, value = kind.serde.encode_key(record), kind.serde.encode_value(record)
+    key, value = record.key, record.value
     put(data, f"{topic}-{number}", key, value)
     assert [each for each in kinds(check(str(data))) if each[2] == "record"] == []
     shutil.rmtree(data / f"{topic}-{number}")

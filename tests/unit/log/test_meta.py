@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from coordinator_server.config import Config
-from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS, Kind, Retention, partition_counts
+from coordinator_server.kinds import GROUPS, KINDS, SHARE_STATE, TRANSACTIONS, Kind, Retention, partition_counts
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.meta import Meta, open_meta, read_meta, write_meta
 from protocol.coordinator_records import GROUP_SERDE
@@ -126,7 +126,8 @@ def test_tools_take_an_earlier_format_as_it_is(disk: SimulatedDisk) -> None:
 
     meta = open_meta(disk, "/data", node_id=1, partitions={})
 
-    assert meta == read_meta(disk, "/data") == Meta("x", 1, {GROUPS.topic: 50, CATALOG.topic: 1})
+    fixed = {topic: kind.partitions for topic, kind in KINDS.items() if isinstance(kind.partitions, int)}
+    assert meta == read_meta(disk, "/data") == Meta("x", 1, {GROUPS.topic: 50, **fixed})
     assert disk.content(PATH) == EARLIER
     with pytest.raises(LogError, match="does not say how many partitions __transaction_state has"):
         meta.partition_count(TRANSACTIONS.topic)
