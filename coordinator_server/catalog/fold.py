@@ -1,7 +1,7 @@
-"""What compaction keeps of ``__cluster_metadata``: the records of topics that are still there, and the last one of every setting.
+"""What compaction keeps of ``__cluster_metadata``: the records of existing topics, and the last record of every setting.
 
-All of them stand where they were written, with what they say; so replaying them comes to the same catalog. The records of a topic that is
-gone go, the one that removed it included: who reads on from the middle of such a log does not hear of that, and has to begin anew.
+Kept records are unchanged, offset included, so replaying them gives the same catalog. All records of a removed topic are dropped, its
+RemoveTopicRecord too: a reader that continues from the middle of such a log would miss the removal, and has to start again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _Placed = tuple[int, CoordinatorRecord]
 
 
 class CatalogFold:
-    """Replays records into a catalog, and notes those that count."""
+    """Replays records into a catalog, and notes those to keep."""
 
     def __init__(self, shard: CatalogShard) -> None:
         self._shard = shard
-        # By topic id; by partition, -1 for the topic itself.
+        # By topic id, then by partition; -1 is the TopicRecord.
         self._topics: dict[bytes, dict[int, _Placed]] = {}
         self._names: dict[bytes, str] = {}
         self._settings: dict[Resource, dict[str, _Placed]] = {}
@@ -45,7 +45,7 @@ class CatalogFold:
                     settings[name] = (offset, record)
 
     def records(self) -> Iterator[_Placed]:
-        """The records that count, each with its offset; in no particular order."""
+        """The records to keep, each with its offset, in no particular order."""
         for of_topic in self._topics.values():
             yield from of_topic.values()
         for of_resource in self._settings.values():

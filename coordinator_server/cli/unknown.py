@@ -1,4 +1,4 @@
-"""How jobs say that there is something they leave as it is."""
+"""What jobs print about directories that they leave as they are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from coordinator_server.pipeline.plan import unknown_directories
 
 
 def tell_unknown(data_dir: Path) -> None:
-    """A line on stderr for each directory that may be a shard, and of which nothing is known here."""
+    """Print a line on stderr for each directory that is named like a shard and is of no known kind."""
     for path in unknown_directories(data_dir):
         print(f"coordinator-server: {path.name} is of no kind that this version knows: it is left as it is", file=sys.stderr)

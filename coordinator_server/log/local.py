@@ -189,7 +189,7 @@ class LocalLogStore:
         return read_from(self._storage, log, from_offset)
 
     def compacted_to(self, shard: ShardId, /) -> int:
-        """Of the records before this offset ``read`` may give only what compaction has kept."""
+        """The end of the newest layer: before this offset, ``read`` returns only what compaction has kept. 0 without a layer."""
         log = self._logs.get(shard)
         layer = None if log is None else newest_valid_layer(Path(log.directory))
         return 0 if layer is None else layer.to_offset

@@ -48,7 +48,7 @@ class LogStore(Protocol):
         """Durable record batches in offset order, newest layer first, one ``bytes`` each, from the one that holds ``from_offset``."""
 
     def compacted_to(self, shard: ShardId, /) -> int:
-        """Of the records before this offset ``read`` may give only what compaction has kept."""
+        """The end of the newest layer: before this offset, ``read`` returns only what compaction has kept. 0 without a layer."""
 
     def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
         """State from which the records before its ``to_offset`` need not be replayed, if there is any. DamagedLog when it is damaged."""

@@ -1,8 +1,8 @@
-"""Compaction by folding: the records of a shard are replayed, and what stays is what says the state that they come to.
+"""Compaction by folding: replay the records of a shard, and keep records that replay to the same state.
 
-Twice through the inputs: once to replay them, once for the time, the headers and the leader epoch of the records at whose offsets something
-stays. What stays depends on the records alone, so every engine folds alike; and what a task holds is the state, however long the log.
-The gate: the output, replayed, has the digest of the input's state.
+The inputs are read twice: once to replay them, once for the timestamp, headers and leader epoch at the offsets of the kept records. The
+result depends on the records alone, so every engine folds the same way. A task holds the state in memory, not the log. The gate: the
+digest of the output, replayed, equals the digest of the input's state.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from protocol.record_batch import BatchHeader, Record
 
 
 class FoldedRecords(NamedTuple):
-    """How many records there were, those that stay, in offset order, and the digest of the state that both come to."""
+    """The number of records read, the records to keep in offset order, and the digest of the state."""
 
     records_in: int
     kept: list[Kept]
     digest: str
 
 
-class _Said(NamedTuple):
+class _KeyValue(NamedTuple):
     key: bytes | None
     value: bytes | None
 
 
 def fold_records(rule: Rule, folded: Folded, inputs: Sequence[Source], cutoff_ms: int | None) -> FoldedRecords:
-    """Raises CannotCompact for records that are not understood, GateClosed when one that stays has nowhere to stand."""
+    """Fold the inputs. Raises CannotCompact for records that are not understood, GateClosed for a kept record with an impossible offset."""
     state, serde = rule.state(), rule.kind.serde
     fold = folded.fold(state)
     records_in = 0
@@ -45,23 +45,23 @@ def fold_records(rule: Rule, folded: Folded, inputs: Sequence[Source], cutoff_ms
         for data, position, header in read_batches(source):
             with named(source.path, position):
                 records_in += _replay(fold, serde, _records(data, position, header, source.from_offset))
-    said: dict[int, _Said] = {}
+    folded_to: dict[int, _KeyValue] = {}
     for offset, record in fold.records():
-        if offset in said:
+        if offset in folded_to:
             raise GateClosed(f"two records were folded to offset {offset} of {rule.kind.topic}. Please report this")
-        said[offset] = _Said(serde.encode_key(record), serde.encode_value(record))
-    kept = list(_placed(said, inputs))
-    if len(kept) != len(said):
+        folded_to[offset] = _KeyValue(serde.encode_key(record), serde.encode_value(record))
+    kept = list(_placed(folded_to, inputs))
+    if len(kept) != len(folded_to):
         raise GateClosed(f"records were folded to offsets of {rule.kind.topic} that have no record. Please report this")
     return FoldedRecords(records_in, [each for each in kept if stays(each.record, cutoff_ms)], state.digest().digest)
 
 
 def check_fold(rule: Rule, folded: FoldedRecords, layer: Layer) -> None:
-    """The gate. Raises GateClosed."""
+    """The gate: replay the layer and compare digests. Raises GateClosed."""
     found = replay_into(rule.state(), layer.read()).digest().digest
     if found != folded.digest:
         raise GateClosed(
-            f"{layer.path.parent.name}: the input comes to a state with digest {folded.digest}, the output to one with {found}; "
+            f"{layer.path.parent.name}: the input has a state with digest {folded.digest}, the output one with {found}; "
             "nothing is published. Please report this"
         )
 
@@ -90,15 +90,15 @@ def _replay(fold: Fold, serde: RecordSerde, records: Iterator[Record]) -> int:
     return count
 
 
-def _placed(said: dict[int, _Said], inputs: Sequence[Source]) -> Iterator[Kept]:
-    """What was said, with the rest of what the records had at whose offsets it stands."""
-    offsets = sorted(said)
+def _placed(folded_to: dict[int, _KeyValue], inputs: Sequence[Source]) -> Iterator[Kept]:
+    """The kept records in offset order, with timestamp, headers and leader epoch of the input records at their offsets."""
+    offsets = sorted(folded_to)
     for source in inputs:
         for data, position, header in read_batches(source):
             next_one = bisect_left(offsets, max(header.base_offset, source.from_offset))
             if next_one == len(offsets) or offsets[next_one] >= header.next_offset:
                 continue
             for record in _records(data, position, header, source.from_offset, with_headers=True):
-                if record.offset in said:
-                    record.key, record.value = said[record.offset]
+                if record.offset in folded_to:
+                    record.key, record.value = folded_to[record.offset]
                     yield Kept(record, header.leader_epoch)

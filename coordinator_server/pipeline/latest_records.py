@@ -15,7 +15,7 @@ from protocol.record_batch import NO_PRODUCER_ID, iter_records, read_header
 
 
 class LatestRecords:
-    """Values by key, as bytes, whatever their type. A tombstone takes its key away. The serde is for people's eyes only."""
+    """Values by key, as bytes, whatever their type. A tombstone removes its key. The serde is only used to show keys and values."""
 
     noun: Final = "keys"
 
@@ -27,7 +27,7 @@ class LatestRecords:
         return len(self._values)
 
     def replay(self, batch: bytes, upto: int = LATEST, /) -> int:
-        """Raises Malformed for records of transactions, which such a log does not have, and for those without a key."""
+        """Raises Malformed for transactional records, which such a log does not have, and for records without a key."""
         header = read_header(batch)
         if header.producer_id != NO_PRODUCER_ID:
             raise Malformed("a record of a transaction, in a log that has none", message="RecordBatch")
@@ -43,7 +43,7 @@ class LatestRecords:
         return header.count
 
     def digest(self) -> StateDigest:
-        """An item per key, with the bytes of both."""
+        """The sum of one item per key: its bytes and those of its value."""
         items = {key: item_digest(key, value) for key, value in self._values.items()}
         parts = {self._name(key): digest_text(digest) for key, digest in items.items()}
         return StateDigest(LATEST, digest_text(sum(items.values())), parts)

@@ -1,4 +1,4 @@
-"""What the pipeline does with the log of each kind: one row per internal topic, as in ``kinds.py``; a test proves that none is missing."""
+"""What the pipeline does with the log of each kind: one row per internal topic, as in ``kinds.py``. A test proves that no kind lacks a row."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from protocol.coordinator_records import CoordinatorRecord
 
 
 class Keyed(Struct, frozen=True):
-    """The last record of every key stays.
+    """Compaction keeps the last record of every key.
 
-    A key's first two bytes are its record type. ``aliases``: types of keys that name the same things as those of another type.
-    ``pending_types``: types of records that count from their transaction's end on; a log that has none has no transactions.
+    A key's first two bytes are its record type. ``aliases`` maps a type to the type that names the same things. Records of
+    ``pending_types`` count once their transaction is committed; a log without such types has no transactions.
     """
 
     aliases: Mapping[bytes, bytes] = {}
@@ -33,29 +33,27 @@ class Keyed(Struct, frozen=True):
 
 
 class Fold(Protocol):
-    """What the records of a log come to, as records."""
+    """Reduces a log to few records that replay to the same state."""
 
     def add(self, offset: int, record: CoordinatorRecord, /) -> None:
-        """Replay one record, and note where it stands."""
+        """Replay one record, and note its offset."""
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
-        """The records that stay, each at the offset of a record that it stands for, no two at one; in any order.
-
-        Replayed by offset they come to the same state.
-        """
+        """The records to keep, in any order. Each has the offset of a record that it replaces; offsets are unique."""
 
 
 class Folded(Struct, frozen=True):
-    """What a fold makes of the log stays. ``fold`` is given an empty state of the kind, to replay into."""
+    """Compaction keeps what a fold returns. ``fold`` takes an empty state of the kind, to replay into."""
 
     fold: Callable[[Any], Fold]
 
 
 class Rule(Struct, frozen=True):
-    """One kind. ``state`` makes an empty one to replay into.
+    """The row of one kind.
 
-    ``checkpoint`` adds to a layer of so many records what a start loads quickly; it says why there can be none, or nothing. ``tables`` are those
-    of the history that the log feeds. A log that ``is_exported`` is what a broker of Kafka keeps under the same topic.
+    ``state`` makes an empty state to replay into. ``checkpoint`` takes a layer attempt and its number of records, and adds a checkpoint; it
+    returns the reason if there can be none, else an empty string. ``tables`` are the history tables made from this log. ``is_exported``:
+    a Kafka broker keeps the same records in the topic of the same name.
     """
 
     kind: Kind
@@ -89,5 +87,5 @@ RULES: Final[dict[str, Rule]] = {
 
 
 def rule_of(shard: str) -> Rule:
-    """The rule for a shard's name, such as ``__consumer_offsets-7``; KeyError for what is no shard of ours."""
+    """The rule for a shard's name, such as ``__consumer_offsets-7``. KeyError for an unknown kind."""
     return RULES[topic_of(shard)]

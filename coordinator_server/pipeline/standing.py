@@ -170,7 +170,7 @@ def records_of(data: bytes, position: int, header: BatchHeader, *, with_headers:
 
 @contextmanager
 def named(path: str, position: int) -> Iterator[None]:
-    """Says in which file and where. Raises CannotCompact, DamagedLog."""
+    """Name file and position in errors. Raises CannotCompact, DamagedLog."""
     try:
         yield
     except NotUnderstood as why:
@@ -183,5 +183,5 @@ def named(path: str, position: int) -> Iterator[None]:
 
 
 def stays(record: Record, cutoff_ms: int | None) -> bool:
-    """Whether a record is no tombstone from before the cutoff."""
+    """Whether compaction keeps a record: all but tombstones from before the cutoff."""
     return record.value is not None or cutoff_ms is None or record.timestamp >= cutoff_ms

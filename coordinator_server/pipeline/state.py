@@ -1,4 +1,4 @@
-"""The state that a log comes to, rebuilt from its records: what replay, verify and compaction ask of every kind alike."""
+"""The state of a shard, rebuilt from its log: one interface for ``replay``, ``verify`` and compaction of every kind."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ class State(Protocol):
 
     @property
     def noun(self) -> str:
-        """What it consists of, in the plural."""
+        """What the state consists of, in the plural: ``groups``."""
 
     def __len__(self) -> int:
-        """How many of these there are."""
+        """The number of groups, topics or whatever ``noun`` says."""
 
     def replay(self, batch: bytes, upto: int = LATEST, /) -> int:
-        """Replay the records of a batch before ``upto``; how many the batch has. Raises DecodeError."""
+        """Replay the records of a batch before ``upto``; return how many the batch has. Raises DecodeError."""
 
     def digest(self) -> StateDigest:
-        """What the state comes to, with its parts where they have digests of their own: those that a running server would tell."""
+        """The digest that a running server would answer, with the digests of its parts if it has any."""
 
     def label(self, part: str, /) -> str:
-        """What a part of the digest is called, such as ``group readers``."""
+        """The name of a part for people: ``group readers``."""
 
     def contents(self) -> dict[str, dict[str, Any]]:
-        """All of it, for comparison and for people: by label, then by key."""
+        """The whole state for comparison and for people: by label, then by key."""
 
     def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
-        """The fields of ``replay.ShardState`` that say what the state is, with who made it so, where that is given."""
+        """The fields of ``replay.ShardState`` that show the state, and who changed it last if ``changes`` is given."""
 
 
 S = TypeVar("S", bound=State)
 
 
 def replay_into(state: S, batches: Iterable[bytes], upto: int = LATEST) -> S:
-    """The state after the records of batches, those before ``upto``. Raises DecodeError."""
+    """Replay the records of batches before ``upto`` into a state, and return it. Raises DecodeError."""
     for batch in batches:
         state.replay(batch, upto)
     return state
@@ -61,7 +61,7 @@ class NoTime:
         raise AssertionError("replay arms no timer")
 
     def cancel(self, key: Hashable, /) -> None:
-        """There is none."""
+        """Nothing to cancel."""
 
     def is_scheduled(self, key: Hashable, /) -> bool:
         return False
@@ -73,5 +73,5 @@ def no_id() -> NoReturn:
 
 
 def topic_id_text(topic_id: bytes) -> str | None:
-    """As Kafka's tools print it; None for no id."""
+    """A topic id as Kafka's tools print it; None for the zero id."""
     return None if topic_id == ZERO_UUID else urlsafe_b64encode(topic_id).rstrip(b"=").decode()

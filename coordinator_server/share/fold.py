@@ -1,7 +1,7 @@
 """What compaction keeps of ``__share_group_state``: one snapshot per share partition, at the offset of its last record.
 
-A tombstone stands for a share partition that was deleted. Where a fence is higher than the last record says, a snapshot that says it
-stands at the offset of the record before the last: replaying both comes to the same fences.
+A deleted share partition keeps its tombstone. If a fence is higher than the epoch of the last record, a second snapshot with the higher
+epochs takes the offset of the record before the last, so that replaying both gives the same fences.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ShareFold:
 
     def __init__(self, shard: ShareShard) -> None:
         self._shard = shard
-        # The offsets of the last record of each share partition, and of the one before it.
+        # By share partition: the offsets of its last record and of the record before it.
         self._offsets: dict[SharePartitionKey, tuple[int, int]] = {}
 
     def add(self, offset: int, record: CoordinatorRecord, /) -> None:
@@ -35,7 +35,7 @@ class ShareFold:
             self._offsets[share_partition] = (offset, before)
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
-        """The records that say the shard's state, each with the offset that it stands at; in no particular order."""
+        """The records to keep, each with its offset, in no particular order."""
         for key, (last, before) in self._offsets.items():
             state = self._shard.share_partition(LATEST, key)
             if state is None:
@@ -47,5 +47,5 @@ class ShareFold:
 
 
 def _fenced(state: SharePartition) -> SharePartition:
-    """The state with the epochs that its fences have."""
+    """The state with the epochs of its fences."""
     return msgspec.structs.replace(state, leader_epoch=state.highest_leader_epoch, state_epoch=state.highest_state_epoch)

@@ -1,7 +1,7 @@
 """The state of one share partition: a group's progress through one partition of a topic (Kafka's ``ShareGroupOffset``).
 
-A ShareSnapshot record is the whole state; a ShareUpdate record changes the start offset and adds batches. Epochs fence: a writer has to
-know the highest epoch there was, which may be higher than that of the newest record.
+A ShareSnapshot record is the whole state; a ShareUpdate record changes the start offset and adds batches. Epochs fence writers: the highest
+epoch ever seen counts, and it may be higher than the epoch of the newest record.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch, 
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateValue
 
-# What a record says that leaves the leader epoch as it is.
+# In a record: the leader epoch does not change.
 NO_LEADER_EPOCH: Final = -1
-# Of a share partition that begins with an update, as far as the log has it.
+# For a share partition whose first record is an update.
 _UNINITIALIZED_EPOCH: Final = 0
 _NO_TIMESTAMP: Final = 0
 
 
 class SharePartitionKey(NamedTuple):
-    """What a share partition is known by; ``topic_id`` is the 16 bytes of a UUID."""
+    """The key of a share partition; ``topic_id`` is the 16 bytes of a UUID."""
 
     group_id: str
     topic_id: bytes
@@ -32,7 +32,7 @@ class SharePartitionKey(NamedTuple):
 
 
 def coordinator_key(key: SharePartitionKey) -> str:
-    """As clients name it, and Kafka's tools: group id, topic id and partition with colons between them."""
+    """The key for FindCoordinator and for Kafka's tools: group id, topic id and partition, separated by colons."""
     return f"{key.group_id}:{urlsafe_b64encode(key.topic_id).rstrip(b'=').decode()}:{key.partition}"
 
 
@@ -57,7 +57,7 @@ class SharePartition(Struct, frozen=True, gc=False):
 
 
 def after_snapshot(known: SharePartition | None, value: ShareSnapshotValue, updates_per_snapshot: int) -> SharePartition:
-    """The state after a snapshot. The count of updates begins anew only where it had reached its limit, as in Kafka."""
+    """The state after a snapshot. The count of updates is reset only if it had reached its limit, as in Kafka."""
     highest_leader_epoch, highest_state_epoch, update_count = value.leader_epoch, value.state_epoch, 0
     if known is not None:
         highest_leader_epoch = max(highest_leader_epoch, known.highest_leader_epoch)
@@ -79,7 +79,7 @@ def after_snapshot(known: SharePartition | None, value: ShareSnapshotValue, upda
 
 
 def after_update(known: SharePartition | None, value: ShareUpdateValue) -> SharePartition:
-    """The state after an update. Of a share partition that is not known the update is all that is known."""
+    """The state after an update. Without earlier records, the update is the whole state."""
     batches = _batches_of(value.state_batches)
     if known is None:
         return SharePartition(
@@ -117,7 +117,7 @@ def snapshot_key(key: SharePartitionKey) -> ShareSnapshotKey:
 
 
 def snapshot_value(state: SharePartition) -> ShareSnapshotValue:
-    """The snapshot that says all of a state but what fences and counts."""
+    """The snapshot of a state. Fences and the count of updates are not part of it."""
     return ShareSnapshotValue(
         snapshot_epoch=state.snapshot_epoch,
         state_epoch=state.state_epoch,

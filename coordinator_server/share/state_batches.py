@@ -1,9 +1,9 @@
 """How the delivery state of a share partition's records is combined (Kafka's ``PersisterStateBatchCombiner``).
 
-A batch says of the records from its first to its last offset how often they were delivered, and what came of it. Where two batches say
-something of one record, the larger delivery count is right; with equal counts, the larger delivery state (acknowledged 2, archived 4 over
-available 0). The result is sorted and no two of its batches overlap. Neighbours of equal state become one batch where the walk below
-meets them, which is not everywhere: the result is Kafka's, batch by batch.
+A batch has the delivery count and the delivery state of the records from its first to its last offset. Where two batches overlap, the
+larger delivery count wins; with equal counts, the larger delivery state (acknowledged 2 and archived 4 over available 0). The result is
+sorted, and no two of its batches overlap. Neighbours with equal count and state are merged only if the walk below meets both, so that the
+result equals Kafka's batch by batch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
-# A start offset that nobody has set: nothing lies below it.
+# A start offset that was never set: nothing is below it.
 NO_START_OFFSET: Final = -1
 
 
@@ -26,7 +26,7 @@ class StateBatch(NamedTuple):
 
 
 def combine(batches: Iterable[StateBatch], start_offset: int) -> tuple[StateBatch, ...]:
-    """What all batches say together of the records from ``start_offset`` on."""
+    """Combine batches, and drop everything below ``start_offset``."""
     rest = list(_from(start_offset, batches))
     heapify(rest)
     combined: list[StateBatch] = []
@@ -41,7 +41,7 @@ def combine(batches: Iterable[StateBatch], start_offset: int) -> tuple[StateBatc
 
 
 def _from(start_offset: int, batches: Iterable[StateBatch]) -> Iterable[StateBatch]:
-    """The parts of batches that are not below the start offset. A batch without a record says nothing."""
+    """The parts of batches that are not below the start offset. Batches without a record are dropped."""
     for batch in batches:
         if start_offset != NO_START_OFFSET and batch.first_offset < start_offset:
             batch = batch._replace(first_offset=start_offset)
@@ -55,7 +55,7 @@ def _meet(batch: StateBatch, later: StateBatch) -> bool:
 
 
 def _pieces(batch: StateBatch, later: StateBatch) -> list[StateBatch]:
-    """What two batches that meet say together; ``later`` does not begin before ``batch``."""
+    """Combine two batches that meet; ``later`` does not begin before ``batch``."""
     if later[2:] == batch[2:]:
         return [batch._replace(last_offset=max(batch.last_offset, later.last_offset))]
     if later[2:] < batch[2:]:

@@ -5,8 +5,8 @@ A change is answered when it is durable and every loop that serves clients has i
     write ── durable ── publish to the followers ── all have acknowledged that much ──► answer
                                         └── one has not within PATIENCE_S: it is dropped, and knows itself stale until it is back
 
-A follower is a loop that tails this log. Compaction takes records of topics that are gone, and those that removed them: a follower that has not got as far as
-the newest layer is sent the whole log, and begins anew. One that dies is forgotten with its connection. One that starts, or was dropped, serves after it
+A follower is a loop that tails this log. Compaction drops the records of removed topics, and those that removed them. So a follower
+whose next offset is below the end of the newest layer is sent the whole log, and starts over. One that dies is forgotten with its connection. One that starts, or was dropped, serves after it
 has caught up. When loop 0 itself is new and others serve already, these are ``expected``: until they are back, or patience ends,
 nothing is answered that they could not know.
 """
@@ -80,8 +80,8 @@ class Follower(Protocol):
     def loop(self) -> int:
         """Its number."""
 
-    def begin_anew(self) -> None:
-        """What is published from here on is the whole log."""
+    def start_over(self) -> None:
+        """Say that the whole log follows, from its first record on."""
 
     def publish(self, batch: bytes, next_offset: int, /) -> None:
         """Send a durable batch; ``next_offset`` comes after it."""
@@ -166,7 +166,7 @@ class OwnCatalog:
         self._publish()
         batches = self._batches(next_offset)
         if batches is None:
-            follower.begin_anew()
+            follower.start_over()
             batches = self._store.read(SHARD, 0)
         for batch in batches:
             follower.publish(batch, read_header(batch).next_offset)
@@ -199,7 +199,8 @@ class OwnCatalog:
         self._published = end
 
     def _batches(self, start: int) -> Iterator[bytes] | None:
-        """All batches from an offset on; None when compaction has taken some of them. A layer that is published meanwhile is seen, or not read."""
+        """All batches from an offset on; None if compaction has removed some of them."""
+        # Read first: a layer that is published in between is noticed, whether it was read or not.
         batches = self._store.read(SHARD, start)
         return batches if self._store.compacted_to(SHARD) <= start else None
 

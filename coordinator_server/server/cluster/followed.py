@@ -3,7 +3,8 @@
     apart ──connected, caught up──► current ──link lost──► apart
 
 Apart, a loop goes on with what it knows, and says of the unknown that it cannot know: nothing that it knows is lost, and loop 0 waits for
-it before it answers for anything new. Where compaction has taken what a loop missed, it is sent everything, and goes on with what it knows until all of that is there. Plain code without I/O: tail.py moves the messages.
+it before it answers for anything new. If compaction has removed records that a loop missed, the loop is sent the whole log, and uses what
+it knows until it has all of it. Plain code without I/O: tail.py moves the messages.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from coordinator_server.server.cluster.messages import (
     Answer,
     Attach,
     Attached,
-    BeginAnew,
     FromOwner,
     Records,
+    StartOver,
     Submit,
 )
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
@@ -81,8 +82,8 @@ class FollowedCatalog:
         self._call_later = call_later
         self._diverged = diverged
         self._send: Send | None = None
-        # What comes to take its place, from BeginAnew to Attached.
-        self._coming: _Image | None = None
+        # The catalog being received, between StartOver and Attached; it will replace the known one.
+        self._incoming: _Image | None = None
         self._current_from: int | None = None
         self._has_begun = False
         self._asked: dict[int, _Asked] = {}
@@ -144,7 +145,7 @@ class FollowedCatalog:
 
     def disconnected(self) -> None:
         """Loop 0 is gone: what it was asked may be done or not."""
-        self._send = self._current_from = self._coming = None
+        self._send = self._current_from = self._incoming = None
         for asked in list(self._asked):
             self._give_up(asked)
 
@@ -153,26 +154,26 @@ class FollowedCatalog:
         match message:
             case Records():
                 self._learn(message)
-            case BeginAnew():
-                self._coming = _Image(self._new_shard())
+            case StartOver():
+                self._incoming = _Image(self._new_shard())
             case Attached(end=end):
                 self._attached(end)
             case Answer():
                 self._settle(message)
 
     def _show(self, image: _Image) -> None:
-        """From now on this is the catalog."""
+        """Make an image the catalog that handlers see."""
         self._known = image
         self._shard = image.shard
         image.shard.on_removed = self._deleted.append
 
     def _attached(self, end: int) -> None:
-        """Everything before ``end`` has been sent, holes of a layer included."""
+        """Loop 0 has sent all records before ``end``; the last of them may be missing from a layer."""
         if end < self._known.next_offset:
             self._diverged(f"the catalog's log ends at offset {end}, and had got to {self._known.next_offset} before")
             return
-        if self._coming is not None:
-            coming, self._coming = self._coming, None
+        if self._incoming is not None:
+            coming, self._incoming = self._incoming, None
             gone = [topic for topic in self.all_topics() if coming.shard.topic_by_id(LATEST, topic.topic_id) is None]
             self._show(coming)
             self._deleted += [DeletedTopic(topic.name, topic.topic_id) for topic in gone]
@@ -182,7 +183,7 @@ class FollowedCatalog:
         self._acknowledge()
 
     def _learn(self, records: Records) -> None:
-        image = self._coming or self._known
+        image = self._incoming or self._known
         if records.next_offset <= image.next_offset:
             return
         replay_batch(records.batch, self._serde, image.shard)

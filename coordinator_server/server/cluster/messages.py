@@ -40,8 +40,8 @@ class Records(Struct, tag=True, frozen=True):
     next_offset: int
 
 
-class BeginAnew(Struct, tag=True, frozen=True):
-    """The log does not tell any more what came after the loop's ``next_offset``: the records up to ``Attached`` are the whole of it."""
+class StartOver(Struct, tag=True, frozen=True):
+    """Compaction has removed records after the loop's ``next_offset``. The records sent before ``Attached`` are the whole log."""
 
 
 class Attached(Struct, tag=True, frozen=True):
@@ -60,4 +60,4 @@ class Answer(Struct, tag=True, frozen=True):
 
 
 FromFollower = Union[Attach, Acknowledge, Submit]  # noqa: UP007 - msgspec's decoder takes it as a value
-FromOwner = Union[Records, BeginAnew, Attached, Answer]  # noqa: UP007
+FromOwner = Union[Records, StartOver, Attached, Answer]  # noqa: UP007

@@ -20,10 +20,10 @@ from coordinator_server.server.cluster.messages import (
     Answer,
     Attach,
     Attached,
-    BeginAnew,
     FromFollower,
     FromOwner,
     Records,
+    StartOver,
     Submit,
 )
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
@@ -89,9 +89,9 @@ class Session:
         self._catalog = catalog
         self._has_provenance = has_provenance
 
-    def begin_anew(self) -> None:
-        """What is sent from here on is the whole log."""
-        self.link.send(BeginAnew())
+    def start_over(self) -> None:
+        """Say that the whole log follows."""
+        self.link.send(StartOver())
 
     def publish(self, batch: bytes, next_offset: int, /) -> None:
         """Send a durable batch."""
