@@ -139,6 +139,11 @@ class MetadataSerde:
     def __init__(self, *types: type[Message]) -> None:
         self._types = {message.kafka.key: message for message in types}
 
+    @property
+    def types(self) -> dict[int | None, type[Message]]:
+        """Message by record type."""
+        return dict(self._types)
+
     def encode_key(self, record: CoordinatorRecord) -> bytes | None:
         return None
 
