@@ -82,7 +82,7 @@ class _Loop:
         self._may_listen = asyncio.Event()
         self._asked: set[asyncio.Task[None]] = set()
         self._link: Link[ToLoop] = Link(ToLoop, self._received, self._orphaned)
-        place = Place(order.loop, order.ports, order.serving)
+        place = Place(order.loop, order.ports, order.serving, order.incarnation)
         self._daemon = Daemon(order.config, Path(order.data_dir), die, place)
 
     async def run(self, channel: socket.socket) -> int:

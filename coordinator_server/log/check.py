@@ -44,7 +44,8 @@ from protocol.record_batch import iter_records
 Progress = Callable[[int, int], None]
 """Told how many bytes were read, of how many."""
 
-_OTHERS: Final = frozenset({".lock", ".compact.lock", "control.sock", "cluster.sock", META, IMPORTED, "journal"})
+_OTHERS: Final = frozenset({".lock", ".compact.lock", META, IMPORTED, "journal"})
+_SOCKET: Final = ".sock"
 _DAMAGED: Final = -1
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.2
@@ -152,7 +153,7 @@ class _Check:
         for shard in sorted({*directories, *ends, *self._entries}):
             self._place(shard, meta, is_written=shard in ends or shard in self._entries)
         for name in sorted(os.listdir(self.data_dir)):
-            if name not in _OTHERS and not os.path.isdir(f"{self.data_dir}/{name}"):
+            if name not in _OTHERS and not name.endswith(_SOCKET) and not os.path.isdir(f"{self.data_dir}/{name}"):
                 self._note(f"{self.data_dir}/{name}", "not a file of the log")
         if not self.report.is_served:
             self._try_start()

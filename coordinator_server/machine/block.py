@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Final
 
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.record_batch import BatchBuilder
+from protocol.record_batch import NO_HEADERS, BatchBuilder
 
 
 class RecordBlock:
@@ -40,3 +41,55 @@ class RecordBlock:
     def replay(self, offset: int) -> None:
         """Apply all records to the hard state of the shard they were made by; the first of them is at ``offset``."""
         raise NotImplementedError
+
+
+EncodedRecord = tuple[bytes, bytes | None]
+"""Key and value as they stand in the log. Without a value it is a tombstone."""
+# A record's attributes, its deltas and lengths as varints, and the header count: never more.
+_RECORD_OVERHEAD: Final = 32
+
+
+class EncodedRecords(RecordBlock):
+    """Records that were encoded elsewhere, by a task of a CoordinatorExecutor: nothing of them is decoded on their way into log and state.
+
+    ``keep`` is given the bytes of each record with its offset, and comes to the same as ``replay`` with what ``decode`` makes of them: it
+    may keep the bytes until somebody reads them.
+    """
+
+    __slots__ = ("_decode", "_keep", "_records")
+
+    def __init__(
+        self,
+        records: Sequence[EncodedRecord],
+        decode: Callable[[bytes, bytes | None], CoordinatorRecord | None],
+        keep: Callable[[int, bytes, bytes | None], None],
+    ) -> None:
+        self._records = records
+        self._decode = decode
+        self._keep = keep
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[CoordinatorRecord]:
+        for key, value in self._records:
+            record = self._decode(key, value)
+            assert record is not None, "a task wrote what its own shard cannot read"
+            yield record
+
+    def subject(self) -> tuple[Hashable, Hashable]:
+        """Each block is one of a kind: none is written over another."""
+        return self, ()
+
+    def max_bytes(self) -> int:
+        return sum([_RECORD_OVERHEAD + len(key) + len(value or b"") for key, value in self._records])
+
+    def write(self, batch: BatchBuilder, headers: bytes) -> None:
+        for key, value in self._records:
+            batch.append(key, value, headers)
+            headers = NO_HEADERS
+
+    def replay(self, offset: int) -> None:
+        for key, value in self._records:
+            self._keep(offset, key, value)
+            offset += 1

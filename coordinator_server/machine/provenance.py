@@ -3,8 +3,8 @@
 Kafka's loaders and tools pass headers by, so the log stays Kafka's own. All values are UTF-8 text, cut where they are longer than 2,047 bytes; what is empty
 or unknown is left out; headers of other names are nobody's business here. In this order:
 
-    op1        what ran: ``8/9`` is a request's API key and version, ``timer`` and ``server`` are this server's own doing. Always the
-               first. The digit is the version of the format: a reader that does not know it knows nothing of the rest
+    op1        what ran: ``8/9`` is a request's API key and version, ``timer``, ``server``, ``shard`` (the message of
+               another shard, or its answer) and ``task`` (what a child process has computed) are this server's own doing. Always the first. The digit is the version of the format: a reader that does not know it knows nothing of the rest
     by         the principal; without it User:ANONYMOUS
     client     the client id of the request
     host       the address it came from
@@ -29,6 +29,8 @@ from protocol.record_batch import NO_HEADERS, VARINTS, Headers, Record, encode_h
 FORMAT: Final = "op1"
 TIMER: Final = "timer"
 SERVER: Final = "server"
+SHARD: Final = "shard"
+TASK: Final = "task"
 ANONYMOUS: Final = "User:ANONYMOUS"
 _SHARED: Final = (FORMAT, "by", "client", "host")
 _REASON: Final = ("why", "whom", "said")
@@ -123,6 +125,8 @@ class Origin:
 
 TIMER_ORIGIN: Final = Origin(TIMER)
 SERVER_ORIGIN: Final = Origin(SERVER)
+SHARD_ORIGIN: Final = Origin(SHARD)
+TASK_ORIGIN: Final = Origin(TASK)
 
 
 def request_origin(api_key: int, api_version: int, client_id: str, client_host: str, principal: str = ANONYMOUS) -> Origin:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
 from functools import partial
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.machine.block import RecordBlock
@@ -56,6 +56,12 @@ class Kept(NamedTuple):
     last: int
 
 
+class Closeable(Protocol):
+    """What is closed with its shard."""
+
+    def close(self) -> None: ...
+
+
 class ShardContext(Generic[S]):
     """The runtime's side of one shard."""
 
@@ -65,6 +71,7 @@ class ShardContext(Generic[S]):
         "_full",
         "_kept",
         "deferred",
+        "effects",
         "epoch",
         "flushing_to",
         "has_soft_state",
@@ -92,6 +99,8 @@ class ShardContext(Generic[S]):
         self.deferred = DeferredEventQueue()
         self.shard: S
         self.timers: ShardTimers
+        # Ended with the shard.
+        self.effects: tuple[Closeable, ...] = ()
         self.records_loaded = 0
         # Called when the store says that somebody else owns the shard.
         self.on_fenced: Callable[[], None]

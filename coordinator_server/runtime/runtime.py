@@ -14,36 +14,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 import structlog
 from msgspec.structs import replace
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.store import LogStore, ShardId
+from coordinator_server.log.store import ShardId
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import Origin, operation_headers
+from coordinator_server.machine.provenance import TIMER_ORIGIN, Origin, operation_headers
 from coordinator_server.machine.shard import (
-    Clock,
     CoordinatorResult,
     CoordinatorShard,
-    CoordinatorTimer,
     Deferred,
     Producer,
     Reply,
     RequestContext,
     TransactionResult,
 )
-from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
 from coordinator_server.runtime.errors import TooLarge, error_for
-from coordinator_server.runtime.flush import ADAPTIVE, Flusher, settle
+from coordinator_server.runtime.flush import ADAPTIVE, settle
 from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.loader import ShardLoader
-from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.runtime.outbox import Settled
+from coordinator_server.runtime.services import BuildShard, LoopServices, shard_services
+from coordinator_server.runtime.timers import ShardTimers, Timer
 from protocol.coordinator_records import RecordSerde
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
@@ -51,17 +49,10 @@ from protocol.errors import ProtocolError
 log = structlog.get_logger(__name__)
 
 S = TypeVar("S", bound=CoordinatorShard)
-S_co = TypeVar("S_co", bound=CoordinatorShard, covariant=True)
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 Q = TypeVar("Q")
 P = ParamSpec("P")
-
-
-class BuildShard(Protocol[S_co]):
-    """Makes an empty state machine for a partition."""
-
-    def __call__(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> S_co: ...
 
 
 class WriteOperation(NamedTuple, Generic[S, Q, R_co]):
@@ -77,18 +68,6 @@ class Progress(NamedTuple):
     shard: ShardId
     state: ShardState
     records: int
-
-
-class LoopServices(NamedTuple):
-    """What a loop shares between its runtimes."""
-
-    store: LogStore
-    flusher: Flusher
-    timers: TimerQueue
-    clock: Clock
-    loads: LoadQueue
-    # What the log says of the records of timers; nothing where there is no provenance.
-    timer_origin: Origin | None = None
 
 
 class CoordinatorRuntime(Generic[S]):
@@ -268,20 +247,38 @@ class CoordinatorRuntime(Generic[S]):
         return False
 
     def _expire(self, shard: ShardContext[S], timer: Timer) -> None:
-        """Whatever goes wrong here must not cost the other timers their turn."""
+        settled = partial(shard.timers.settle, timer) if timer.retry_ms else None
+        self._run_own(shard, TIMER_ORIGIN, "timer", timer.operation, settled)
+
+    def _run_own(
+        self,
+        shard: ShardContext[S],
+        origin: Origin,
+        name: str,
+        operation: Callable[[], CoordinatorResult[Any]],
+        settled: Settled | None,
+    ) -> None:
+        """Run an operation that nobody has asked for. Whatever goes wrong here must not cost the others that are due their turn."""
         if shard.state is not ShardState.ACTIVE:
-            return
-        try:
-            result = timer.operation()
-            if timer.retry_ms:
-                result = replace(result, on_append=partial(_retry_unless_written, shard.timers, timer, result.on_append))
-            self._settle("timer", shard, result, None, self._services.timer_origin)
-        except CoordinatorError as refused:
-            log.info("timer-refused", shard=str(shard.id), error=refused.error.name, why=refused.message)
-            shard.timers.retry(timer)
-        except Exception:
-            log.exception("timer-failed", shard=str(shard.id))
-            shard.timers.retry(timer)
+            error = shard.refusal()
+        else:
+            try:
+                result = operation()
+                if settled is not None:
+                    result = replace(result, on_append=partial(_tell_both, settled, result.on_append))
+                self._settle(name, shard, result, None, origin if self._services.has_provenance else None)
+            except CoordinatorError as refused:
+                log.info(
+                    "own-operation-refused", operation=name, shard=str(shard.id), error=refused.error.name, why=refused.message
+                )
+                error = refused.error
+            except Exception:
+                log.exception("own-operation-failed", operation=name, shard=str(shard.id))
+                error = ErrorCode.UNKNOWN_SERVER_ERROR
+            else:
+                return
+        if settled is not None:
+            settled(error)
 
     # Life of a shard
 
@@ -305,7 +302,8 @@ class CoordinatorRuntime(Generic[S]):
         shard: ShardContext[S] = ShardContext(ShardId(self.topic, partition), epoch, self._serde, coalesces=self._coalesces)
         services = self._services
         shard.timers = ShardTimers(services.timers, services.clock, lambda operation: self._expire(shard, operation))
-        shard.shard = self._build(partition=partition, registry=shard.registry, timer=shard.timers)
+        given = shard_services(services, shard, partial(self._run_own, shard))
+        shard.shard = self._build(partition=partition, registry=shard.registry, services=given)
         shard.on_fenced = partial(self._fenced, shard)
         self._contexts[partition] = shard
         if when_loaded is not None:
@@ -375,6 +373,8 @@ class CoordinatorRuntime(Generic[S]):
     def _release(self, shard: ShardContext[S]) -> None:
         """Nothing of this shard goes on: its timers, what it has not submitted, what waits for it, what it keeps in mind."""
         shard.timers.cancel_all()
+        for effects in shard.effects:
+            effects.close()
         self._services.flusher.forget(shard)
         settle(shard.deferred.take_after(-1), ErrorCode.NOT_COORDINATOR)
         if shard.has_soft_state:
@@ -385,13 +385,8 @@ class CoordinatorRuntime(Generic[S]):
                 log.exception("unload-failed", shard=str(shard.id))
 
 
-def _retry_unless_written(
-    timers: ShardTimers, timer: Timer, on_append: Callable[[ErrorCode | None], None] | None, error: ErrorCode | None
-) -> None:
-    """The outcome of an expiry's append, for the operation and for its timer."""
-    if error is None:
-        timers.settle(timer)
-    else:
-        timers.retry(timer)
+def _tell_both(settled: Settled, on_append: Settled | None, error: ErrorCode | None) -> None:
+    """The outcome of an append, for whoever ran the operation and for the operation."""
+    settled(error)
     if on_append is not None:
         on_append(error)

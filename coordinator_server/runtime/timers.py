@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from coordinator_server.machine.shard import Clock, CoordinatorResult
+from protocol.error_codes import ErrorCode
 
 TimerOperation = Callable[[], CoordinatorResult[Any]]
 
@@ -109,7 +110,7 @@ class TimerQueue:
 class ShardTimers:
     """The CoordinatorTimer of one shard; ``fire`` is given each timer that expires.
 
-    Whoever fires a timer that is to be retried says what became of it: ``retry`` or ``settle``. In between it counts as scheduled no
+    Whoever fires a timer that is to be retried says what became of it: ``settle``. In between it counts as scheduled no
     more, but whoever cancels or schedules its key ends its claim to come again.
     """
 
@@ -156,15 +157,14 @@ class ShardTimers:
         for timer in list(self._timers.values()):
             self._queue.discard(timer)
 
-    def retry(self, timer: Timer) -> None:
-        """The expiry came to nothing: the timer comes again after its backoff, unless its key has been cancelled or scheduled since."""
-        if self._expiring.get(timer.key) is timer:
-            self.schedule(timer.key, timer.retry_ms, timer.operation, timer.retry_ms)
-
-    def settle(self, timer: Timer) -> None:
-        """The expiry is done with."""
-        if self._expiring.get(timer.key) is timer:
+    def settle(self, timer: Timer, error: ErrorCode | None) -> None:
+        """What the expiry wrote is durable; or it came to nothing: the timer comes again, unless its key has been cancelled or scheduled since."""
+        if self._expiring.get(timer.key) is not timer:
+            return
+        if error is None:
             del self._expiring[timer.key]
+        else:
+            self.schedule(timer.key, timer.retry_ms, timer.operation, timer.retry_ms)
 
     def _expire(self, timer: Timer) -> None:
         if timer.retry_ms:

@@ -11,10 +11,12 @@ from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS
-from coordinator_server.machine.shard import Clock, CoordinatorTimer
+from coordinator_server.machine.shard import Clock
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import ADAPTIVE
-from coordinator_server.runtime.runtime import BuildShard, WriteOperation
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.runtime.services import BuildShard, ShardServices
+from coordinator_server.server.cluster.effects import Asked
 from coordinator_server.server.group_operations import answer_expiring, answer_restore
 from coordinator_server.server.node import Node
 
@@ -46,14 +48,18 @@ class Builder(NamedTuple):
     operations: Mapping[str, NodeOperation] = {}
     # Run on every shard of the kind when topics have been deleted.
     topics_deleted: WriteOperation[Any, Sequence[DeletedTopic], None] | None = None
+    # The operations that other shards may ask for, in messages (machine/outbox.py).
+    asked: Sequence[Asked] = ()
 
 
 def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
     """Topics, with random ids."""
 
-    def build(*, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> CatalogShard:
+    def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> CatalogShard:
         new_uuid = materials.new_uuid
-        return CatalogShard(config=materials.config, registry=registry, timer=timer, new_topic_id=lambda: new_uuid().bytes)
+        return CatalogShard(
+            config=materials.config, registry=registry, timer=services.timer, new_topic_id=lambda: new_uuid().bytes
+        )
 
     return build
 
@@ -61,9 +67,9 @@ def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
 def build_groups(materials: Materials) -> BuildShard[GroupShard]:
     """Groups, with random member ids."""
 
-    def build(*, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> GroupShard:
+    def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         config, clock, new_uuid = materials
-        return GroupShard(config=config, registry=registry, timer=timer, clock=clock, new_id=lambda: str(new_uuid()))
+        return GroupShard(config=config, registry=registry, timer=services.timer, clock=clock, new_id=lambda: str(new_uuid()))
 
     return build
 

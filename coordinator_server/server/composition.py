@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,18 +21,24 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.retention import History, Removed, Retention
 from coordinator_server.log.worker import ThreadWorker
-from coordinator_server.machine.provenance import TIMER_ORIGIN
-from coordinator_server.machine.shard import CoordinatorTimer
+from coordinator_server.machine.provenance import SHARD_ORIGIN
+from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
+from coordinator_server.runtime.outbox import OutboxQueue
+from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
 from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
+from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.followed import FollowedCatalog
+from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, Nodes
+from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
 from coordinator_server.server.cluster.tail import TailClient, TailServer
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.control import ControlSocket, Operation
@@ -45,8 +51,10 @@ from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import Node
 from coordinator_server.server.outside import Outside
 from coordinator_server.server.table import served_apis
+from coordinator_server.server.then import Then
 from coordinator_server.server.timers import LoopTimers
 from coordinator_server.server.topic_deletions import TopicDeletions
+from protocol.messages.cluster_metadata import TopicRecord
 
 log = structlog.get_logger(__name__)
 
@@ -54,11 +62,15 @@ Fatal = Callable[[LogError], None]
 
 
 class Place(NamedTuple):
-    """Which of a server's loops this is: ``loop`` of those that listen on ``ports``. ``serving`` are those that do so already."""
+    """Which of a server's loops this is: ``loop`` of those that listen on ``ports``. ``serving`` are those that do so already.
+
+    Each process that is this loop has a greater ``incarnation``.
+    """
 
     loop: int
     ports: tuple[int, ...]
     serving: tuple[int, ...] = ()
+    incarnation: int = 1
 
 
 class Site(NamedTuple):
@@ -83,11 +95,13 @@ class Parts(NamedTuple):
 
     store: LocalLogStore
     flusher: Flusher
+    executor: ExecutorQueue
     retention: Retention
     timers: LoopTimers
     hosted: Hosted
     catalog: OwnCatalog | FollowedCatalog
     tail: TailServer | TailClient | None
+    neighbours: Neighbours | None
     deletions: TopicDeletions
     node: Node
     listener: Listener
@@ -99,9 +113,11 @@ class Parts(NamedTuple):
 def compose(site: Site, store: LocalLogStore) -> Parts:
     """Put a server together on a log that is open."""
     loop, config = asyncio.get_running_loop(), site.config
-    services = _services(site, store)
     builders = {topic: builder for topic in KINDS if (builder := BUILDERS[topic]) is not None}
-    runtimes = {topic: _runtime(topic, builder, site, services) for topic, builder in builders.items()}
+    runtimes: dict[str, CoordinatorRuntime[Any]] = {}
+    courier = _courier(site, store, runtimes, builders)
+    services, executor = _services(site, store, courier)
+    runtimes.update({topic: _runtime(topic, builder, site, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
     catalog, tail = _catalog(site, services, runtimes[CATALOG.topic])
     node = _node(site, store, services, hosted, catalog)
@@ -109,16 +125,19 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     deletions = TopicDeletions(runtimes, told, node.ourselves)
     catalog.on_deleted = deletions.tell
     catalog.on_changed = partial(hosted.use_listed, catalog.topic)
+    courier.begin = partial(_begin_kind, hosted, node)
     operations = control_operations(hosted, store, node, builders)
     has_tools = site.place is None and site.outside.has_tools
     return Parts(
         store,
         services.flusher,
+        executor,
         _retention(site, store),
         LoopTimers(loop, services.timers, services.clock),
         hosted,
         catalog,
         tail,
+        _neighbours(site, courier),
         deletions,
         node,
         Listener(loop, config, Dispatcher(served_apis(node), _reply_type(), has_provenance=config.log_provenance)),
@@ -128,10 +147,12 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     )
 
 
-def _services(site: Site, store: LocalLogStore) -> LoopServices:
-    soon, clock = asyncio.get_running_loop().call_soon, site.outside.clock
-    origin = TIMER_ORIGIN if site.config.log_provenance else None
-    return LoopServices(store, Flusher(store, soon, site.fatal), TimerQueue(), clock, LoadQueue(soon, clock), origin)
+def _services(site: Site, store: LocalLogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:
+    soon, clock, timers = asyncio.get_running_loop().call_soon, site.outside.clock, TimerQueue()
+    flusher, loads = Flusher(store, soon, site.fatal), LoadQueue(soon, clock)
+    outbox = OutboxQueue(courier, soon, timers, clock)
+    executor = ExecutorQueue(site.outside.start_child, soon, timers, clock)
+    return LoopServices(store, flusher, timers, clock, loads, site.config.log_provenance, outbox, executor), executor
 
 
 def _runtime(topic: str, builder: Builder, site: Site, services: LoopServices) -> CoordinatorRuntime[Any]:
@@ -148,6 +169,34 @@ def _runtime(topic: str, builder: Builder, site: Site, services: LoopServices) -
     )
 
 
+def _courier(
+    site: Site, store: LocalLogStore, runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder]
+) -> Courier:
+    rows = {topic: {row.effect.name: row for row in builder.asked} for topic, builder in builders.items()}
+    context = RequestContext("", "", -1, 0, origin=SHARD_ORIGIN if site.config.log_provenance else None)
+    return Courier(runtimes, rows, store.meta.partitions, site.nodes, context)
+
+
+def _neighbours(site: Site, courier: Courier) -> Neighbours | None:
+    """The other loops, where there are any."""
+    if site.place is None:
+        return None
+    identity = Identity(site.place.loop, site.place.incarnation)
+    courier.others = neighbours = Neighbours(identity, site.data_dir, site.outside.sockets, courier)
+    return neighbours
+
+
+def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
+    """Whether a kind is in use; the first message for it makes its topic, as a client's first question does."""
+    if hosted.is_used(topic):
+        return True
+    [wanted] = [each for each in node.internal.on_demand() if each.name == topic]
+    # Whoever waits for it asks again.
+    reply = Then(lambda _: None, lambda _error, _message: None)
+    node.catalog.write(CREATE_INTERNAL_TOPIC, node.ourselves, TopicRecord(wanted.name, wanted.topic_id), reply)
+    return False
+
+
 def _catalog(
     site: Site, services: LoopServices, runtime: CoordinatorRuntime[Any]
 ) -> tuple[OwnCatalog | FollowedCatalog, TailServer | TailClient | None]:
@@ -157,17 +206,17 @@ def _catalog(
         return OwnCatalog(runtime, services.store, call_later), None
     if place.loop == CONTROLLER:
         own = OwnCatalog(runtime, services.store, call_later, place.serving)
-        return own, TailServer(site.data_dir, own, has_provenance=site.config.log_provenance)
+        return own, TailServer(site.data_dir, site.outside.sockets, own, has_provenance=site.config.log_provenance)
     build = build_catalog(Materials(site.config, site.outside.clock, site.outside.new_uuid))
     timer = ShardTimers(services.timers, services.clock, _run)
     followed = FollowedCatalog(
         place.loop,
-        lambda: build(partition=PARTITION, registry=SnapshotRegistry(), timer=timer),
+        lambda: build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timer)),
         CATALOG.serde,
         call_later,
         lambda why: site.fatal(LogError(why)),
     )
-    return followed, TailClient(site.data_dir, followed)
+    return followed, TailClient(site.data_dir, site.outside.sockets, followed)
 
 
 def _node(

@@ -96,6 +96,8 @@ class Daemon:
         """Know the topics, and begin to load the shards. Raises StartError and LogError; ``stop`` is owed then, too."""
         parts = self.parts
         parts.timers.start()
+        if parts.neighbours is not None:
+            await parts.neighbours.start()
         await self._load_permanent_kinds()
         if isinstance(parts.tail, TailServer):
             await parts.tail.start()
@@ -135,6 +137,9 @@ class Daemon:
         parts.flusher.when_idle(idle.set)
         await idle.wait()
         parts.hosted.close()
+        parts.executor.close()
+        if parts.neighbours is not None:
+            await parts.neighbours.stop()
         await parts.listener.hang_up()
         if parts.tail is not None:
             await parts.tail.stop()

@@ -53,6 +53,10 @@ class Hosted:
                     self.runtimes[topic].load(partition, FIRST_EPOCH, outcome.set_result)
         return loads
 
+    def is_used(self, topic: str) -> bool:
+        """Whether this loop's shards of a kind are there, or are being loaded."""
+        return topic in self._loads
+
     def use_listed(self, listed: Callable[[str], Topic | None]) -> None:
         """``use`` every kind whose topic is listed by now."""
         for topic in self.runtimes:

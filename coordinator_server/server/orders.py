@@ -23,7 +23,10 @@ LogFormat = Literal["auto", "console", "json"]
 
 
 class Order(Struct, tag=True, frozen=True):
-    """Be this loop. ``sockets`` are descriptors of bound sockets, ``serving`` the other loops that serve already, or are about to."""
+    """Be this loop. ``sockets`` are descriptors of bound sockets, ``serving`` the other loops that serve already, or are about to.
+
+    Each process that is this loop has a greater ``incarnation``.
+    """
 
     config: Config
     data_dir: str
@@ -31,6 +34,7 @@ class Order(Struct, tag=True, frozen=True):
     ports: tuple[int, ...]
     sockets: tuple[int, ...]
     serving: tuple[int, ...]
+    incarnation: int
     supervisor: int
     log_level: str
     log_format: LogFormat

@@ -11,6 +11,9 @@ from coordinator_server.log.worker import Worker
 from coordinator_server.log.writer import Post, Sync, Writer, make_writer
 from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.clock import SystemClock
+from coordinator_server.runtime.executor import StartChild
+from coordinator_server.server.executor import start_executor
+from coordinator_server.server.unix import Sockets, UnixSockets
 
 
 class Outside(NamedTuple):
@@ -21,5 +24,9 @@ class Outside(NamedTuple):
     storage: Storage | None = None
     make_worker: Callable[[], Worker] | None = None
     make_writer: Callable[[Sync, Post], Writer] = make_writer
+    # Between the loops of a server.
+    sockets: Sockets = UnixSockets()
+    # The child that a loop's tasks run in.
+    start_child: StartChild = start_executor
     # control.sock and the log's cleaner, which are of other processes.
     has_tools: bool = True

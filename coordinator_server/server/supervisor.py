@@ -126,6 +126,7 @@ class Supervisor:
             ports=self.ports,
             sockets=sockets,
             serving=serving if loop == CONTROLLER else (),
+            incarnation=self._starts[loop] + 1,
             supervisor=os.getpid(),
             log_level=self._logs.level,
             log_format=self._logs.format,

@@ -5,10 +5,14 @@ A Unix socket's path is short; a directory that is too deep is reached through a
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
+
+MakeProtocol = Callable[[], asyncio.Protocol]
 
 
 @contextlib.contextmanager
@@ -31,3 +35,44 @@ def place_for_socket(path: Path) -> Iterator[str]:
             yield short
         finally:
             os.umask(before)
+
+
+class Listening(Protocol):
+    """A socket that others may connect to."""
+
+    def close(self) -> None:
+        """Accept nobody any more, and leave no file."""
+
+
+class Sockets(Protocol):
+    """How the processes of a server reach each other."""
+
+    async def listen(self, path: Path, protocol: MakeProtocol, /) -> Listening:
+        """Accept connections; each gets a protocol."""
+
+    async def connect(self, path: Path, protocol: MakeProtocol, /) -> None:
+        """Connect to whoever listens there. OSError when nobody does."""
+
+
+class UnixSockets:
+    """The real ones, on the loop that runs."""
+
+    async def listen(self, path: Path, protocol: MakeProtocol, /) -> Listening:
+        """Accept connections, of the server's user."""
+        with place_for_socket(path) as short:
+            return _UnixListening(await asyncio.get_running_loop().create_unix_server(protocol, short), path)
+
+    async def connect(self, path: Path, protocol: MakeProtocol, /) -> None:
+        """Connect to whoever listens there."""
+        with short_path(path) as short:
+            await asyncio.get_running_loop().create_unix_connection(protocol, short)
+
+
+class _UnixListening:
+    def __init__(self, server: asyncio.Server, path: Path) -> None:
+        self._server = server
+        self._path = path
+
+    def close(self) -> None:
+        self._server.close()
+        self._path.unlink(missing_ok=True)

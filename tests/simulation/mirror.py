@@ -21,6 +21,7 @@ from coordinator_server.machine.shard import CoordinatorShard
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.loader import replay_batch
+from coordinator_server.runtime.services import following
 from coordinator_server.server.builders import BUILDERS, Materials
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.record_batch import iter_batches, iter_records, read_header
@@ -61,7 +62,7 @@ class Image:
         self.next_offset = 0
         self._serde = KINDS[id.topic].serde
         build = builder.shard(Materials(machine.config, Clock(machine), _no_uuid))
-        self.shard: Any = build(partition=id.partition, registry=self.registry, timer=NoTimer())
+        self.shard: Any = build(partition=id.partition, registry=self.registry, services=following(NoTimer()))
 
     def replay(self, batch: bytes) -> None:
         self.registry.snapshot(self.next_offset)

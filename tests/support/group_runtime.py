@@ -11,12 +11,13 @@ import pytest
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.store import ShardId
-from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.shard import RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
+from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
+from coordinator_server.runtime.services import LoopServices, ShardServices, following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
@@ -40,16 +41,18 @@ class GroupRuntime:
         self._soon: list[Callable[[], None]] = []
         self._ids = count(1)
         flusher = Flusher(self.store, self._soon.append, lambda error: pytest.fail(str(error)))
-        services = LoopServices(self.store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, BusyClock()), None)
+        services = LoopServices(self.store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, BusyClock()))
         self.runtime: CoordinatorRuntime[GroupShard] = CoordinatorRuntime(
             "__consumer_offsets", GROUP_SERDE, self._build, services, max_batch_bytes=max_batch_bytes, coalesces=coalesces
         )
         self.runtime.load(0, 1)
         self.turn()
 
-    def _build(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> GroupShard:
+    def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         config = Config(group_initial_rebalance_delay_ms=0)
-        return GroupShard(config=config, registry=registry, timer=timer, clock=self.clock, new_id=lambda: str(next(self._ids)))
+        return GroupShard(
+            config=config, registry=registry, timer=services.timer, clock=self.clock, new_id=lambda: str(next(self._ids))
+        )
 
     def ask(self, operation: WriteOperation[GroupShard, Any, Any], request: object, version: int) -> Outcome:
         """Run a request."""
@@ -98,7 +101,7 @@ class GroupRuntime:
     def replayed(self) -> dict[tuple[str, str, int], int]:
         """What all groups have when the log is read from its beginning: group, topic and partition."""
         timers = ShardTimers(TimerQueue(), self.clock, lambda timer: None)
-        shard = self._build(partition=0, registry=SnapshotRegistry(), timer=timers)
+        shard = self._build(partition=0, registry=SnapshotRegistry(), services=following(timers))
         for batch in self.store.logs.get(self.shard_id, []):
             replay_batch(batch, GROUP_SERDE, shard)
         offsets = shard.groups.offsets

@@ -14,12 +14,13 @@ from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import ShardId
-from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.shard import RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.state import NoTime, no_id
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices
+from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.runtime.services import LoopServices, ShardServices, following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.cluster.catalog import PARTITION, SHARD, OwnCatalog
 from coordinator_server.server.cluster.followed import FollowedCatalog
@@ -132,7 +133,7 @@ class Loops:
         timers = ShardTimers(TimerQueue(), self.clock, lambda _operation: None)
 
         def new_shard() -> CatalogShard:
-            return self._build(partition=PARTITION, registry=SnapshotRegistry(), timer=timers)
+            return self._build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers))
 
         made = FollowedCatalog(loop, new_shard, CATALOG.serde, self._call_later, self.diverged.append)
         self.followers[loop] = made
@@ -212,7 +213,7 @@ class Loops:
     def _call_later(self, delay: float, call: Callable[[], None]) -> None:
         self.later.append((delay, call))
 
-    def _build(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> CatalogShard:
+    def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> CatalogShard:
         return CatalogShard(
-            config=Config(), registry=registry, timer=timer, new_topic_id=lambda: next(self._ids).to_bytes(16, "big")
+            config=Config(), registry=registry, timer=services.timer, new_topic_id=lambda: next(self._ids).to_bytes(16, "big")
         )

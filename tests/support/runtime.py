@@ -8,7 +8,6 @@ from typing import Any, cast
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import TIMER_ORIGIN
 from coordinator_server.machine.shard import (
     CoordinatorResult,
     CoordinatorTimer,
@@ -22,7 +21,8 @@ from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
+from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
+from coordinator_server.runtime.services import LoopServices, ShardServices
 from coordinator_server.runtime.timers import TimerQueue
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
@@ -240,13 +240,13 @@ class ToyRuntime:
         self._soon: list[Callable[[], None]] = []
         self.flusher = Flusher(self.store, self._soon.append, self.fatal.append)
         loads = LoadQueue(self._soon.append, BusyClock())
-        services = LoopServices(self.store, self.flusher, self.timers, self.clock, loads, TIMER_ORIGIN)
+        services = LoopServices(self.store, self.flusher, self.timers, self.clock, loads, has_provenance=True)
         self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
             TOPIC, serde or ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes, append_linger_ms=append_linger_ms
         )
 
-    def _build(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> ToyShard:
-        shard = ToyShard(partition=partition, registry=registry, timer=timer)
+    def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> ToyShard:
+        shard = ToyShard(partition=partition, registry=registry, timer=services.timer)
         self.shards.append(shard)
         return shard
 

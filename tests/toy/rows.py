@@ -1,4 +1,4 @@
-"""Two kinds of shard that only tests have, one of either retention: a row in each table, and nothing else.
+"""Kinds of shard that only tests have, one of either retention, and purses: a row in each table, and nothing else.
 
 ``plug`` puts them into this process; ``ENVIRONMENT`` into every Python process that is started with it (site/sitecustomize.py).
 """
@@ -13,16 +13,17 @@ from typing import Any, Final
 
 from coordinator_server.kinds import KINDS, Kind, Retention
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.rules import RULES, Folded, Keyed, Rule
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.runtime.runtime import BuildShard, WriteOperation
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.builders import BUILDERS, Builder, Materials
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.node import Node
 from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
+from tests.toy.purse_rows import PURSES, PURSES_BUILDER, PURSES_RULE
 from tests.toy.records import ToySerde
 from tests.toy.shard import Add, ToyShard
 from tests.toy.state import ToyFold, ToyState
@@ -36,23 +37,23 @@ ENVIRONMENT: Final = {"PYTHONPATH": str(Path(__file__).parent / "site")}
 
 def plug() -> None:
     """Have the toys in this process."""
-    for kind in (KEYED, FOLDED):
+    for kind, (builder, rule) in _ROWS.items():
         KINDS[kind.topic] = kind
-        BUILDERS[kind.topic] = builder(kind)
-        RULES[kind.topic] = rule(kind)
+        BUILDERS[kind.topic] = builder
+        RULES[kind.topic] = rule
 
 
 def unplug() -> None:
     """Have them no more."""
-    for kind in (KEYED, FOLDED):
+    for kind in _ROWS:
         del KINDS[kind.topic], BUILDERS[kind.topic], RULES[kind.topic]
 
 
-def builder(kind: Kind) -> Builder:
+def _builder(kind: Kind) -> Builder:
     """A toy's row: ``{"op": "__toy_keyed", "shards": ["__toy_keyed-3"], "name": "a", "amount": 2}`` → ``{"ok": true, "totals": {"a": 2}}``."""
 
     def make(materials: Materials) -> BuildShard[ToyShard]:
-        def build(*, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> ToyShard:
+        def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> ToyShard:
             return ToyShard(registry=registry, adds=kind.retention is Retention.FOLDED)
 
         return build
@@ -60,7 +61,7 @@ def builder(kind: Kind) -> Builder:
     return Builder(make, operations={kind.topic: partial(_answer_add, kind.topic)})
 
 
-def rule(kind: Kind) -> Rule:
+def _rule(kind: Kind) -> Rule:
     """Its last records stay, or one that says what all of them come to."""
     is_folded = kind.retention is Retention.FOLDED
     return Rule(kind, ToyState, Folded(lambda state: ToyFold(state.shard)) if is_folded else Keyed())
@@ -82,3 +83,10 @@ async def _answer_add(topic: str, node: Node, request: Mapping[str, Any]) -> Map
 
     runtime.write(partition, ADD, node.ourselves, Add(name, request["amount"]), Then(outcome.set_result, refused))
     return {"totals": {name: await outcome}}
+
+
+_ROWS: Final[dict[Kind, tuple[Builder, Rule]]] = {
+    KEYED: (_builder(KEYED), _rule(KEYED)),
+    FOLDED: (_builder(FOLDED), _rule(FOLDED)),
+    PURSES: (PURSES_BUILDER, PURSES_RULE),
+}

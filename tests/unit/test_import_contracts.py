@@ -9,6 +9,7 @@ from typing import Any
 from coordinator_server.config import Config
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
+from coordinator_server.runtime.services import following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.builders import BUILDERS, Materials
 from coordinator_server.server.outside import Outside
@@ -51,7 +52,7 @@ def test_every_state_machine_is_held_to_be_plain_code() -> None:
     packages = set()
     for builder in filter(None, BUILDERS.values()):
         build = builder.shard(Materials(Config(), outside.clock, outside.new_uuid))
-        shard: Any = build(partition=0, registry=SnapshotRegistry(), timer=timers)
+        shard: Any = build(partition=0, registry=SnapshotRegistry(), services=following(timers))
         packages.add(type(shard).__module__.split(".")[1])
 
     assert packages | {"machine", "offsets", "share"} <= named("state machines are plain", "source_modules")

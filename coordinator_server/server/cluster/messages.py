@@ -1,4 +1,4 @@
-"""What loop 0 and the other loops say to each other on ``cluster.sock``."""
+"""What loops say to each other: the others and loop 0 on ``cluster.sock`` (tail.py), each of them and any other on ``loop-N.sock`` (neighbours.py)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Attached(Struct, tag=True, frozen=True):
 
 
 class Answer(Struct, tag=True, frozen=True):
-    """The outcome of a Submit: a response, or Kafka's error code."""
+    """The outcome of a Submit or an Ask: a response, or Kafka's error code."""
 
     id: int
     response: bytes | None = None
@@ -61,3 +61,29 @@ class Answer(Struct, tag=True, frozen=True):
 
 FromFollower = Union[Attach, Acknowledge, Submit]  # noqa: UP007 - msgspec's decoder takes it as a value
 FromOwner = Union[Records, StartOver, Attached, Answer]  # noqa: UP007
+
+
+class Hello(Struct, tag=True, frozen=True):
+    """A loop has messages. Of two links of one loop the later one has the greater ``incarnation``, or the greater ``attempt``."""
+
+    loop: int
+    incarnation: int
+    attempt: int
+
+
+class Welcome(Struct, tag=True, frozen=True):
+    """Nothing that came over an older link of that loop will run any more."""
+
+
+class Ask(Struct, tag=True, frozen=True):
+    """Run an operation of a shard for another shard."""
+
+    id: int
+    topic: str
+    partition: int
+    operation: str
+    request: bytes
+
+
+FromSender = Union[Hello, Ask]  # noqa: UP007
+FromReceiver = Union[Welcome, Answer]  # noqa: UP007

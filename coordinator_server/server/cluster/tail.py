@@ -28,7 +28,7 @@ from coordinator_server.server.cluster.messages import (
 )
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
 from coordinator_server.server.then import Then
-from coordinator_server.server.unix import place_for_socket, short_path
+from coordinator_server.server.unix import Listening, Sockets
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)
@@ -40,36 +40,36 @@ _RETRY_S: Final = 0.02
 class TailServer:
     """Loop 0's end. Start it when the catalog has been loaded."""
 
-    def __init__(self, data_dir: Path, catalog: OwnCatalog, *, has_provenance: bool) -> None:
+    def __init__(self, data_dir: Path, sockets: Sockets, catalog: OwnCatalog, *, has_provenance: bool) -> None:
         self._path = data_dir / SOCKET_NAME
+        self._sockets = sockets
         self._catalog = catalog
         self._has_provenance = has_provenance
-        self._server: asyncio.Server | None = None
-        self._sessions: set[Session] = set()
+        self._listening: Listening | None = None
+        # As a dict: what is done to all of them has an order.
+        self._sessions: dict[Session, None] = {}
 
     async def start(self) -> None:
         """Listen."""
-        with place_for_socket(self._path) as path:
-            self._server = await asyncio.get_running_loop().create_unix_server(self._accept, path)
+        self._listening = await self._sockets.listen(self._path, self._accept)
 
     async def stop(self) -> None:
         """Hang up on everybody and remove the socket."""
-        if self._server is not None:
-            self._server.close()
+        if self._listening is not None:
+            self._listening.close()
             for session in list(self._sessions):
                 session.drop()
-            self._path.unlink(missing_ok=True)
 
     def _accept(self) -> Link[FromFollower]:
         session = Session(self._catalog, has_provenance=self._has_provenance)
         link: Link[FromFollower] = Link(FromFollower, session.received, partial(self._lost, session))
         session.link = link
-        self._sessions.add(session)
+        self._sessions[session] = None
         return link
 
     def _lost(self, session: Session) -> None:
         session.gone()
-        self._sessions.discard(session)
+        self._sessions.pop(session, None)
 
 
 class _Sender(Protocol):
@@ -138,8 +138,9 @@ class Session:
 class TailClient:
     """Another loop's end."""
 
-    def __init__(self, data_dir: Path, catalog: FollowedCatalog) -> None:
+    def __init__(self, data_dir: Path, sockets: Sockets, catalog: FollowedCatalog) -> None:
         self._path = data_dir / SOCKET_NAME
+        self._sockets = sockets
         self._catalog = catalog
         self._task: asyncio.Task[None] | None = None
 
@@ -162,8 +163,7 @@ class TailClient:
             lost = asyncio.Event()
             link: Link[FromOwner] = Link(FromOwner, self._catalog.received, lost.set)
             try:
-                with short_path(self._path) as path:
-                    await asyncio.get_running_loop().create_unix_connection(lambda link=link: link, path)  # type: ignore[misc]
+                await self._sockets.connect(self._path, partial(_same, link))
             except OSError:
                 # It is not up yet, or again: whoever starts it gives up before we do.
                 await asyncio.sleep(_RETRY_S)
@@ -175,3 +175,7 @@ class TailClient:
                 link.close()
                 self._catalog.disconnected()
             log.info("controller-lost")
+
+
+def _same(link: Link[FromOwner]) -> Link[FromOwner]:
+    return link

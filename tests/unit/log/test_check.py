@@ -400,9 +400,11 @@ def test_a_topic_in_use_without_its_number_is_told(data: Path) -> None:
 
 
 def test_what_only_has_a_name_like_a_shards_is_noted(data: Path) -> None:
-    """Directories and files of somebody else."""
+    """Directories and files of somebody else, but not the sockets of a server."""
     (data / "backup-2024").mkdir()
     (data / "notes-1").write_bytes(b"call Ada")
+    for socket in ("control.sock", "cluster.sock", "loop-3.sock"):
+        (data / socket).touch()
     report = check(str(data))
 
     assert report.damage == []

@@ -11,11 +11,12 @@ import pytest
 
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.shard import RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.runtime import CoordinatorRuntime, LoopServices, WriteOperation
+from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
+from coordinator_server.runtime.services import LoopServices, ShardServices
 from coordinator_server.runtime.timers import TimerQueue
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
 from protocol.error_codes import ErrorCode
@@ -67,9 +68,9 @@ class World:
             topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 5)])]
             self.ask(COMMIT, OffsetCommitRequest(group_id, generation_id, member_id, topics=topics))
 
-    def _build(self, *, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> GroupShard:
+    def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         config = Config(group_initial_rebalance_delay_ms=0, offsets_retention_check_interval_ms=CHECK_MS)
-        return GroupShard(config=config, registry=registry, timer=timer, clock=self.clock, new_id=lambda: "id")
+        return GroupShard(config=config, registry=registry, timer=services.timer, clock=self.clock, new_id=lambda: "id")
 
     def settle(self) -> None:
         """Timers that are due, and turns of the loop until there is nothing to do."""

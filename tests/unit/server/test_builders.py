@@ -8,6 +8,7 @@ from coordinator_server.config import Config, load
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
+from coordinator_server.runtime.services import following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.builders import BUILDERS, Materials, RuntimeSettings
 from coordinator_server.server.outside import Outside
@@ -40,7 +41,7 @@ def test_a_row_builds_an_empty_state_machine() -> None:
     outside, timers = Outside(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
     for builder in filter(None, BUILDERS.values()):
         build = builder.shard(Materials(Config(), outside.clock, outside.new_uuid))
-        shard = build(partition=0, registry=SnapshotRegistry(), timer=timers)
+        shard = build(partition=0, registry=SnapshotRegistry(), services=following(timers))
         found = shard.digest(0, 1, False)
 
         assert (found.offset, found.digest) == (0, "0" * 32)

@@ -1,0 +1,68 @@
+"""``python -m coordinator_server.cli.executor FD PID``: a child that runs the tasks of a loop's shards, which come and go on that socket.
+
+Not a command: nobody else knows the words. It is nice to everybody else, goes first when memory is short, and dies with the loop, the process PID.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from coordinator_server.cli.parent import die_with_parent
+from coordinator_server.machine.executor import Task
+from coordinator_server.runtime.executor import Done
+from coordinator_server.server.cluster.link import encode_message
+from coordinator_server.server.executor import Run
+
+_NICE: Final = 19
+_OOM_FILE: Final = Path("/proc/self/oom_score_adj")
+_OOM_SCORE: Final = "1000"
+
+
+def main() -> int:
+    """Run what comes, until nothing comes any more."""
+    die_with_parent()
+    if os.getppid() != int(sys.argv[2]):
+        # It ended before it could take us with it.
+        return 1
+    # A ctrl-C is the server's to hear.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(_NICE)
+    with contextlib.suppress(OSError):
+        _OOM_FILE.write_text(_OOM_SCORE)
+    with socket.socket(fileno=int(sys.argv[1])) as channel, channel.makefile("rb") as asked:
+        while size := asked.read(4):
+            run = msgspec.msgpack.decode(asked.read(int.from_bytes(size, "big")), type=Run)
+            channel.sendall(encode_message(done_with(run)))
+    return 0
+
+
+def done_with(run: Run) -> Done:
+    """Run a task. Whatever it raises goes to whoever asked."""
+    try:
+        task = find_task(run.task)
+        argument = msgspec.msgpack.decode(run.argument, type=task.argument)
+        return Done(msgspec.msgpack.encode(task.run(argument)))
+    except Exception:  # noqa: BLE001 - it is told where it is logged
+        return Done(why=traceback.format_exc())
+
+
+def find_task(name: str) -> Task[Any, Any]:
+    """The Task that a module has under a name."""
+    module, _, attribute = name.partition(":")
+    task = getattr(import_module(module), attribute)
+    assert isinstance(task, Task)
+    return task
+
+
+if __name__ == "__main__":
+    sys.exit(main())

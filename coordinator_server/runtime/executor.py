@@ -1,0 +1,221 @@
+"""The tasks of a loop's shards, one after the other, in a child process that is started when there is one to run.
+
+A child that dies, or cannot be started, takes nothing along: what it was doing is done again by another one. Each task has a back-off of its own, so that one that
+kills its child leaves the child to the others most of the time; and so has the start of a child, until one has done something.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
+
+import msgspec
+import structlog
+
+from coordinator_server.machine.executor import Failed, Task
+from coordinator_server.machine.shard import Clock, CoordinatorResult
+from coordinator_server.runtime.flush import Soon
+from coordinator_server.runtime.outbox import RunOwn
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from protocol.error_codes import ErrorCode
+
+log = structlog.get_logger(__name__)
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+LEAST_BACKOFF_MS: Final = 50
+MOST_BACKOFF_MS: Final = 10_000
+# A result that the log has not taken.
+RETRY_MS: Final = 1000
+
+_NOTHING: Final[CoordinatorResult[None]] = CoordinatorResult(None)
+_START: Final = "start"  # the key of the child's own back-off
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What came of a task: an encoded result, or why there is none."""
+
+    result: bytes | None = None
+    why: str = ""
+
+
+class Child(Protocol):
+    """A process that runs one task at a time."""
+
+    def run(self, task: str, argument: bytes, /) -> None:
+        """Have it run the task of this name; ``done`` or ``lost`` is called, later."""
+
+    def kill(self) -> None:
+        """End it, without another word."""
+
+
+StartChild = Callable[[Callable[[Done], None], Callable[[], None]], Child]
+"""Starts a child: ``done`` is told what came of each task, ``lost`` that there will be nothing more. OSError when there can be no more processes."""
+
+
+class _Job:
+    """A task that is to run. Without an executor nobody wants to know."""
+
+    __slots__ = ("argument", "backoff_ms", "executor", "key", "operation", "task")
+
+    def __init__(
+        self,
+        executor: ShardExecutor,
+        key: Hashable,
+        task: Task[Any, Any],
+        argument: bytes,
+        operation: Callable[[Any], CoordinatorResult[Any]],
+    ) -> None:
+        self.executor: ShardExecutor | None = executor
+        self.key = key
+        self.task = task
+        self.argument = argument
+        self.operation = operation
+        self.backoff_ms = 0
+
+
+class ExecutorQueue:
+    """All tasks of a loop."""
+
+    def __init__(self, start: StartChild, soon: Soon, timers: TimerQueue, clock: Clock) -> None:
+        self._start = start
+        self._soon = soon
+        self._delays = ShardTimers(timers, clock, _fire)
+        self._jobs: deque[_Job] = deque()
+        self._running: _Job | None = None
+        self._child: Child | None = None
+        self._backoff_ms = 0
+        self._is_closed = False
+
+    def add(self, job: _Job) -> None:
+        """Run it after those that are there, and not at once: this may be called within an operation."""
+        self._jobs.append(job)
+        self._soon(self._next)
+
+    def close(self) -> None:
+        """End the child. Idempotent."""
+        self._is_closed = True
+        self._delays.cancel_all()
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+
+    def _next(self) -> None:
+        jobs = self._jobs
+        while jobs and jobs[0].executor is None:
+            jobs.popleft()
+        if self._running is not None or not jobs or self._is_closed:
+            return
+        if self._child is None:
+            if self._delays.is_scheduled(_START):
+                return
+            try:
+                self._child = self._start(self._done, self._lost)
+            except OSError as error:
+                self._back_off(str(error))
+                return
+        self._running = job = jobs.popleft()
+        self._child.run(job.task.name, job.argument)
+
+    def _done(self, done: Done) -> None:
+        if self._backoff_ms:
+            self._backoff_ms = 0
+            log.info("tasks-go-on")
+        job, self._running = self._running, None
+        self._soon(self._next)
+        if job is None or job.executor is None:
+            return
+        if done.result is None:
+            log.error("task-failed", task=job.task.name, why=done.why)
+            outcome: Any = Failed(done.why)
+        else:
+            outcome = msgspec.msgpack.decode(done.result, type=job.task.result)
+        self._finish(job, outcome)
+
+    def _lost(self) -> None:
+        self._child = None
+        job, self._running = self._running, None
+        if self._is_closed:
+            return
+        if job is not None:
+            job.backoff_ms = _longer(job.backoff_ms)
+            self._delays.schedule(job, job.backoff_ms, partial(self._again, job))
+        self._back_off("its process ended", None if job is None else job.task.name)
+
+    def _back_off(self, why: str, task: str | None = None) -> None:
+        """No child for a while. One line until one has done something."""
+        if not self._backoff_ms:
+            log.error("child-lost", task=task, why=why, action="tasks are run again, by another one")
+        self._backoff_ms = _longer(self._backoff_ms)
+        self._delays.schedule(_START, self._backoff_ms, self._started_again)
+
+    def _started_again(self) -> CoordinatorResult[None]:
+        self._next()
+        return _NOTHING
+
+    def _again(self, job: _Job) -> CoordinatorResult[None]:
+        self.add(job)
+        return _NOTHING
+
+    def _finish(self, job: _Job, outcome: Any) -> CoordinatorResult[None]:
+        if job.executor is not None:
+            job.executor.run(job.task.name, partial(job.operation, outcome), partial(self._settle, job, outcome))
+        return _NOTHING
+
+    def _settle(self, job: _Job, outcome: Any, error: ErrorCode | None) -> None:
+        """The result has been written, or is to be offered again: by then it may be of no use any more."""
+        if error is None:
+            if job.executor is not None:
+                job.executor.forget(job)
+        elif job.executor is not None:
+            self._delays.schedule(job, RETRY_MS, partial(self._finish, job, outcome))
+
+
+class ShardExecutor:
+    """The CoordinatorExecutor of one shard. ``run`` runs what results lead to."""
+
+    __slots__ = ("_jobs", "_queue", "run")
+
+    def __init__(self, queue: ExecutorQueue, run: RunOwn) -> None:
+        self._queue = queue
+        self._jobs: dict[Hashable, _Job] = {}
+        self.run = run
+
+    def schedule(
+        self, key: Hashable, task: Task[Q, R], argument: Q, operation: Callable[[R | Failed], CoordinatorResult[Any]], /
+    ) -> None:
+        """Have a task run, in the stead of what this key had."""
+        self.cancel(key)
+        job = self._jobs[key] = _Job(self, key, task, msgspec.msgpack.encode(argument), operation)
+        self._queue.add(job)
+
+    def cancel(self, key: Hashable, /) -> None:
+        """Hear nothing of it."""
+        job = self._jobs.pop(key, None)
+        if job is not None:
+            job.executor = None
+
+    def is_scheduled(self, key: Hashable, /) -> bool:
+        """Whether something is to be heard of this key."""
+        return key in self._jobs
+
+    def forget(self, job: _Job) -> None:
+        """It is done with."""
+        if self._jobs.get(job.key) is job:
+            self.cancel(job.key)
+
+    def close(self) -> None:
+        """The shard is given up."""
+        for key in list(self._jobs):
+            self.cancel(key)
+
+
+def _longer(backoff_ms: int) -> int:
+    return min(max(2 * backoff_ms, LEAST_BACKOFF_MS), MOST_BACKOFF_MS)
+
+
+def _fire(timer: Timer) -> None:
+    timer.operation()

@@ -1,0 +1,300 @@
+"""The messages that the shards of a loop have for others: queued, sent, sent again, and answered.
+
+    send ──► queue of the destination ──► on its way ──► heard ──► ``then`` has run and is durable: done
+                 ▲                           │             │
+                 └──── back-off ◄── undelivered            └── not written: again, after a while
+
+A destination is a shard. It has one queue and one back-off; while it refuses, nothing more is sent to it. Here a message is carried once at
+a time: nobody sends it again before the last time has been answered, or can have no effect any more, which the Carrier knows. That
+holds for a shard that is given up and loaded again, too: what its former self sent is adopted.
+
+Nothing is sent or heard within an operation, or while a batch is being settled: all of it is done in the loop's next turn.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
+
+import structlog
+
+from coordinator_server.log.store import ShardId
+from coordinator_server.machine.outbox import UNDELIVERED, Effect, Refused
+from coordinator_server.machine.shard import Clock, CoordinatorResult, Reply
+from coordinator_server.runtime.flush import Soon
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from protocol.error_codes import ErrorCode
+
+log = structlog.get_logger(__name__)
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+Settled = Callable[[ErrorCode | None], None]
+RunOwn = Callable[[str, Callable[[], CoordinatorResult[Any]], Settled], None]
+"""Runs a write operation of a shard that nobody has asked for; what became of its records is told once: durable (None), or not."""
+
+LEAST_BACKOFF_MS: Final = 20
+MOST_BACKOFF_MS: Final = 1000
+# Of one destination, on their way at once: what waits at the other end is bounded.
+WINDOW: Final = 64
+# Messages and answers that one turn of the loop deals with.
+PER_TURN: Final = 64
+
+_NOTHING: Final[CoordinatorResult[None]] = CoordinatorResult(None)
+
+
+class Carrier(Protocol):
+    """How messages get to shards, of this loop and of others."""
+
+    def locate(self, topic: str, to: int | str, /) -> ShardId:
+        """The shard that a message is for."""
+
+    def carry(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
+        """Run an operation there, once at most. It fails with one of UNDELIVERED only when it will not run any more, or did and left no trace that counts."""
+
+
+class _Destination:
+    """A shard, and what is for it."""
+
+    __slots__ = ("backoff_ms", "is_held", "is_told", "queue", "shard", "unanswered")
+
+    def __init__(self, shard: ShardId) -> None:
+        self.shard = shard
+        self.queue: deque[_Message] = deque()
+        self.unanswered = 0
+        self.backoff_ms = 0
+        self.is_held = False
+        self.is_told = False
+
+    @property
+    def is_ready(self) -> bool:
+        return bool(self.queue) and not self.is_held and self.unanswered < WINDOW
+
+
+class _Message:
+    """One intent's. Without an outbox its shard has been given up, and has not sent it again."""
+
+    __slots__ = ("destination", "effect", "intent", "is_heard", "outbox", "request", "sender", "then")
+
+    def __init__(
+        self, sender: ShardId, intent: Hashable, destination: _Destination, effect: Effect[Any, Any], request: Any
+    ) -> None:
+        self.sender = sender
+        self.intent = intent
+        self.destination = destination
+        self.effect = effect
+        self.request = request
+        self.outbox: ShardOutbox | None = None
+        self.then: Callable[[Any], CoordinatorResult[Any]]
+        self.is_heard = False
+
+
+class _Answer:
+    """The Reply of a message."""
+
+    __slots__ = ("_message", "_queue")
+
+    def __init__(self, queue: OutboxQueue, message: _Message) -> None:
+        self._queue = queue
+        self._message = message
+
+    def complete(self, response: Any, /) -> None:
+        self._queue.answered(self._message, response)
+
+    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
+        self._queue.answered(self._message, Refused(error, message))
+
+
+class OutboxQueue:
+    """All messages of a loop."""
+
+    def __init__(self, carrier: Carrier, soon: Soon, timers: TimerQueue, clock: Clock) -> None:
+        self._carrier = carrier
+        self._soon = soon
+        self._delays = ShardTimers(timers, clock, _fire)
+        self._destinations: dict[ShardId, _Destination] = {}
+        # By the shard that sends, and the intent.
+        self._messages: dict[ShardId, dict[Hashable, _Message]] = {}
+        self._ready: dict[_Destination, None] = {}
+        self._answers: deque[tuple[_Message, Any]] = deque()
+        self._is_scheduled = False
+
+    def __len__(self) -> int:
+        """How many messages are not done with."""
+        return sum(map(len, self._messages.values()))
+
+    def message(self, sender: ShardId, intent: Hashable, effect: Effect[Q, R], to: int | str, request: Q) -> _Message:
+        """The message of an intent: a new one, in the queue, or the one that there is."""
+        messages = self._messages.setdefault(sender, {})
+        known = messages.get(intent)
+        if known is not None:
+            assert known.effect is effect, f"intent {intent!r} of {sender} is {known.effect.name}, and {effect.name} as well"
+            return known
+        shard = self._carrier.locate(effect.topic, to)
+        destination = self._destinations.get(shard)
+        if destination is None:
+            destination = self._destinations[shard] = _Destination(shard)
+        message = messages[intent] = _Message(sender, intent, destination, effect, request)
+        self._enqueue(message)
+        return message
+
+    def give_up(self, outbox: ShardOutbox, sender: ShardId) -> None:
+        """The shard is given up: nobody hears of its messages. Those that are not on their way stay here."""
+        for message in self._messages.get(sender, {}).values():
+            if message.outbox is outbox:
+                message.outbox = None
+
+    def answered(self, message: _Message, outcome: Any) -> None:
+        """What became of a message that was carried."""
+        self._answers.append((message, outcome))
+        self._schedule()
+
+    def _enqueue(self, message: _Message) -> None:
+        message.destination.queue.append(message)
+        self._look(message.destination)
+
+    def _look(self, destination: _Destination) -> None:
+        if destination.is_ready:
+            self._ready[destination] = None
+            self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._soon(self._turn)
+
+    def _turn(self) -> None:
+        self._is_scheduled = False
+        try:
+            for _ in range(min(len(self._answers), PER_TURN)):
+                self._hear(*self._answers.popleft())
+            self._send_some()
+        finally:
+            # A bug in one message must not keep the others from their turn.
+            if self._answers or self._ready:
+                self._schedule()
+
+    def _send_some(self) -> None:
+        budget = PER_TURN
+        while self._ready and budget:
+            destination = next(iter(self._ready))
+            del self._ready[destination]
+            while destination.is_ready and budget:
+                message = destination.queue.popleft()
+                if message.outbox is None:
+                    self._forget(message)
+                    continue
+                budget -= 1
+                destination.unanswered += 1
+                self._carry(message)
+            self._look(destination)
+
+    def _carry(self, message: _Message) -> None:
+        try:
+            self._carrier.carry(message.destination.shard, message.effect, message.request, _Answer(self, message))
+        except Exception:
+            log.exception("message-not-carried", effect=message.effect.name, shard=str(message.destination.shard))
+            self.answered(message, Refused(ErrorCode.UNKNOWN_SERVER_ERROR))
+
+    def _hear(self, message: _Message, outcome: Any) -> None:
+        destination = message.destination
+        destination.unanswered -= 1
+        if isinstance(outcome, Refused) and outcome.error in UNDELIVERED:
+            destination.queue.append(message)
+            self._hold(destination, outcome)
+            return
+        self._resume(destination)
+        if message.outbox is None:
+            self._forget(message)
+        else:
+            self._run_then(message, outcome)
+
+    def _run_then(self, message: _Message, outcome: Any) -> None:
+        outbox = message.outbox
+        if outbox is None:
+            self._forget(message)
+            return
+        message.is_heard = True
+        outbox.run(message.effect.name, partial(message.then, outcome), partial(self._settle, message))
+
+    def _settle(self, message: _Message, error: ErrorCode | None) -> None:
+        """What ``then`` wrote is durable, or was not written: then the other shard is asked once more. Heard once."""
+        if not message.is_heard:
+            return
+        message.is_heard = False
+        if error is None:
+            self._forget(message)
+        else:
+            self._delays.schedule(message, MOST_BACKOFF_MS, partial(self._again, message))
+
+    def _again(self, message: _Message) -> CoordinatorResult[None]:
+        self._enqueue(message)
+        return _NOTHING
+
+    def _forget(self, message: _Message) -> None:
+        del self._messages[message.sender][message.intent]
+
+    def _hold(self, destination: _Destination, refused: Refused) -> None:
+        """It does not take anything now. One line, when that has gone on for a while."""
+        if destination.is_held:
+            return
+        if destination.backoff_ms == MOST_BACKOFF_MS and not destination.is_told:
+            destination.is_told = True
+            log.warning(
+                "messages-held-back", shard=str(destination.shard), why=refused.error.name, messages=len(destination.queue)
+            )
+        destination.is_held = True
+        destination.backoff_ms = min(max(2 * destination.backoff_ms, LEAST_BACKOFF_MS), MOST_BACKOFF_MS)
+        self._delays.schedule(destination, destination.backoff_ms, partial(self._release, destination))
+
+    def _release(self, destination: _Destination) -> CoordinatorResult[None]:
+        destination.is_held = False
+        self._look(destination)
+        return _NOTHING
+
+    def _resume(self, destination: _Destination) -> None:
+        """It has taken something: no reason to hold anything back."""
+        destination.backoff_ms = 0
+        if destination.is_told:
+            destination.is_told = False
+            log.info("messages-delivered-again", shard=str(destination.shard))
+        if destination.is_held:
+            self._delays.cancel(destination)
+            destination.is_held = False
+        self._look(destination)
+
+
+class ShardOutbox:
+    """The Outbox of one shard. ``run`` runs what its answers lead to."""
+
+    __slots__ = ("_queue", "_shard", "run")
+
+    def __init__(self, queue: OutboxQueue, shard: ShardId, run: RunOwn) -> None:
+        self._queue = queue
+        self._shard = shard
+        self.run = run
+
+    def send(
+        self,
+        intent: Hashable,
+        effect: Effect[Q, R],
+        to: int | str,
+        request: Q,
+        then: Callable[[R | Refused], CoordinatorResult[Any]],
+        /,
+    ) -> None:
+        """Have a shard run an operation."""
+        message = self._queue.message(self._shard, intent, effect, to, request)
+        message.outbox = self
+        message.then = then
+
+    def close(self) -> None:
+        """The shard is given up."""
+        self._queue.give_up(self, self._shard)
+
+
+def _fire(timer: Timer) -> None:
+    timer.operation()

@@ -1,0 +1,87 @@
+"""What runtimes and state machines are given: by the loop, which shares it between its runtimes, and by the runtime, for each shard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
+
+from coordinator_server.log.store import LogStore
+from coordinator_server.machine.executor import CoordinatorExecutor
+from coordinator_server.machine.outbox import Outbox
+from coordinator_server.machine.provenance import SHARD_ORIGIN, TASK_ORIGIN, Origin
+from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorShard, CoordinatorTimer
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.context import ShardContext
+from coordinator_server.runtime.executor import ExecutorQueue, ShardExecutor
+from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.loads import LoadQueue
+from coordinator_server.runtime.outbox import OutboxQueue, Settled, ShardOutbox
+from coordinator_server.runtime.timers import TimerQueue
+
+S_co = TypeVar("S_co", bound=CoordinatorShard, covariant=True)
+
+
+class ShardServices(NamedTuple):
+    """What a state machine may have done for it, beside its records."""
+
+    timer: CoordinatorTimer
+    outbox: Outbox
+    executor: CoordinatorExecutor
+
+
+class BuildShard(Protocol[S_co]):
+    """Makes an empty state machine for a partition."""
+
+    def __call__(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> S_co: ...
+
+
+class LoopServices(NamedTuple):
+    """What a loop shares between its runtimes. Without queues its shards have no effects on others, and no tasks."""
+
+    store: LogStore
+    flusher: Flusher
+    timers: TimerQueue
+    clock: Clock
+    loads: LoadQueue
+    # Whether the log says of records that they are a timer's, or an answer's.
+    has_provenance: bool = False
+    outbox: OutboxQueue | None = None
+    executor: ExecutorQueue | None = None
+
+
+class _None:
+    """An outbox and an executor of a shard that must not use them: nobody would hear the outcome."""
+
+    def send(self, *_: Any) -> NoReturn:
+        raise AssertionError("this shard has no effects on others")
+
+    def schedule(self, *_: Any) -> NoReturn:
+        raise AssertionError("this shard has no tasks")
+
+    def cancel(self, *_: Any) -> None:
+        """There are none."""
+
+    def is_scheduled(self, *_: Any) -> bool:
+        return False
+
+
+NO_EFFECTS = _None()
+
+
+def following(timer: CoordinatorTimer) -> ShardServices:
+    """For a state machine that replays what its owner has written elsewhere."""
+    return ShardServices(timer, NO_EFFECTS, NO_EFFECTS)
+
+
+RunOwn = Callable[[Origin, str, Callable[[], CoordinatorResult[Any]], Settled], None]
+
+
+def shard_services(loop: LoopServices, shard: ShardContext[Any], run_own: RunOwn) -> ShardServices:
+    """Those of one shard. ``run_own`` runs a write operation of it that nobody has asked for."""
+    if loop.outbox is None or loop.executor is None:
+        return following(shard.timers)
+    outbox = ShardOutbox(loop.outbox, shard.id, partial(run_own, SHARD_ORIGIN))
+    executor = ShardExecutor(loop.executor, partial(run_own, TASK_ORIGIN))
+    shard.effects = (outbox, executor)
+    return ShardServices(shard.timers, outbox, executor)

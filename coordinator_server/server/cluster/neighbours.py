@@ -1,0 +1,245 @@
+"""Links between loops, for messages from shard to shard: each loop listens on a socket of its own, and has a link to each that it has something for.
+
+    sender                             receiver
+    connect, Hello ──────────────────► an older link of that loop is dropped, and what was read from it and has not run
+            ◄───────────────── Welcome
+    Ask ─────────────────────────────► run, at once
+            ◄────────────────── Answer
+
+A link is known by the loop that sends, that loop's incarnation, and the number of the attempt. Two rules make a message that a dead or stopped loop left in a
+socket harmless: the receiver drops the old link *before* it welcomes the new one, and the sender sends nothing before it is welcome.
+So when a link is lost, whatever was not answered either has run by the time of the next welcome, or never will.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+import structlog
+
+from coordinator_server.log.store import ShardId
+from coordinator_server.machine.outbox import Effect
+from coordinator_server.machine.shard import Reply
+from coordinator_server.server.cluster.effects import Courier, encode_effect
+from coordinator_server.server.cluster.link import Link
+from coordinator_server.server.cluster.messages import Answer, Ask, FromReceiver, FromSender, Hello, Welcome
+from coordinator_server.server.then import Then
+from coordinator_server.server.unix import Listening, Sockets
+from protocol.error_codes import ErrorCode
+
+log = structlog.get_logger(__name__)
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+# On one link, unanswered: what the receiver may have to run in one go.
+WINDOW: Final = 64
+
+
+class Identity(NamedTuple):
+    """Which loop this is, and the how-manieth process that is it."""
+
+    loop: int
+    incarnation: int
+
+
+def socket_of(data_dir: Path, loop: int) -> Path:
+    """Where a loop listens for the others."""
+    return data_dir / f"loop-{loop}.sock"
+
+
+class Neighbours:
+    """The other loops, as one loop has them."""
+
+    def __init__(self, identity: Identity, data_dir: Path, sockets: Sockets, courier: Courier) -> None:
+        self._identity = identity
+        self._data_dir = data_dir
+        self._sockets = sockets
+        self._courier = courier
+        self._listening: Listening | None = None
+        self._senders: dict[int, Sender] = {}
+        self._receivers: dict[int, Receiver] = {}
+        # As a dict: what is done to all of them has an order.
+        self._accepted: dict[Receiver, None] = {}
+
+    async def start(self) -> None:
+        """Listen."""
+        self._listening = await self._sockets.listen(socket_of(self._data_dir, self._identity.loop), self._accept)
+
+    async def stop(self) -> None:
+        """Hang up on everybody, and remove the socket."""
+        for sender in self._senders.values():
+            await sender.stop()
+        for receiver in list(self._accepted):
+            receiver.drop()
+        if self._listening is not None:
+            self._listening.close()
+
+    def ask(self, loop: int, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
+        """Have another loop run an operation. NETWORK_EXCEPTION when it may have, and will not any more before it welcomes this one again."""
+        sender = self._senders.get(loop)
+        if sender is None:
+            sender = self._senders[loop] = Sender(self._identity, partial(self._connect, loop))
+        sender.ask(shard, effect, request, reply)
+
+    async def _connect(self, loop: int, factory: Callable[[], asyncio.Protocol]) -> None:
+        await self._sockets.connect(socket_of(self._data_dir, loop), factory)
+
+    def _accept(self) -> asyncio.Protocol:
+        receiver = Receiver(self._courier, self._receivers)
+        link: Link[FromSender] = Link(FromSender, receiver.received, partial(self._lost, receiver))
+        receiver.link = link
+        self._accepted[receiver] = None
+        return link
+
+    def _lost(self, receiver: Receiver) -> None:
+        receiver.is_dropped = True
+        self._accepted.pop(receiver, None)
+
+
+class _Unanswered(NamedTuple):
+    effect: Effect[Any, Any]
+    reply: Reply[Any]
+
+
+class Sender:
+    """The link to a loop, from the first message on. It is made anew when it was lost and there is another message."""
+
+    def __init__(self, identity: Identity, connect: Callable[[Callable[[], asyncio.Protocol]], Any]) -> None:
+        self._identity = identity
+        self._connect = connect
+        self._attempt = 0
+        self._last_id = 0
+        self._link: Link[FromReceiver] | None = None
+        self._connecting: asyncio.Task[None] | None = None
+        self._is_welcome = False
+        self._waiting: deque[Ask] = deque()
+        self._asked: dict[int, _Unanswered] = {}
+
+    def ask(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R]) -> None:
+        """Send, when the link is there."""
+        self._last_id += 1
+        ask = Ask(self._last_id, shard.topic, shard.partition, effect.name, encode_effect(request))
+        self._asked[ask.id] = _Unanswered(effect, reply)
+        self._waiting.append(ask)
+        if self._link is None:
+            self._attempt += 1
+            link = self._link = Link(FromReceiver, self._received, lambda: self._lost(link))
+            self._connecting = asyncio.get_running_loop().create_task(self._make(link))
+        else:
+            self._send_some()
+
+    async def stop(self) -> None:
+        """Hang up."""
+        if self._connecting is not None:
+            self._connecting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._connecting
+        if self._link is not None:
+            self._link.close()
+
+    async def _make(self, link: Link[FromReceiver]) -> None:
+        try:
+            await self._connect(lambda: link)
+        except OSError:
+            # It is not up, or is being started again.
+            self._lost(link)
+        else:
+            link.send(Hello(self._identity.loop, self._identity.incarnation, self._attempt))
+
+    def _received(self, message: FromReceiver) -> None:
+        match message:
+            case Welcome():
+                self._is_welcome = True
+            case Answer():
+                asked = self._asked.pop(message.id)
+                if message.response is None:
+                    asked.reply.fail(ErrorCode(message.error), message.message)
+                else:
+                    asked.reply.complete(msgspec.msgpack.decode(message.response, type=asked.effect.response))
+        self._send_some()
+
+    def _send_some(self) -> None:
+        waiting = self._waiting
+        while self._link is not None and self._is_welcome and waiting and len(self._asked) - len(waiting) < WINDOW:
+            self._link.send(waiting.popleft())
+
+    def _lost(self, link: Link[FromReceiver]) -> None:
+        """Whatever was sent will not run any more once there is another link, whatever was not sent never."""
+        if self._link is not link:
+            return
+        self._link = None
+        self._is_welcome = False
+        self._waiting.clear()
+        asked, self._asked = self._asked, {}
+        for each in asked.values():
+            each.reply.fail(ErrorCode.NETWORK_EXCEPTION, "the loop that has the shard is not there")
+
+
+class Receiver:
+    """A link of another loop. ``current`` has the one that counts of each, by the loop, and remembers those that are lost."""
+
+    def __init__(self, courier: Courier, current: dict[int, Receiver]) -> None:
+        self.link: Link[FromSender]
+        self.is_dropped = False
+        self._courier = courier
+        self._current = current
+        self._hello: Hello | None = None
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Later links are greater."""
+        assert self._hello is not None
+        return self._hello.incarnation, self._hello.attempt
+
+    def received(self, message: FromSender) -> None:
+        """Something that the loop sent. Nothing that it sent before it was dropped counts."""
+        if self.is_dropped:
+            return
+        match message:
+            case Hello():
+                self._greet(message)
+            case Ask():
+                assert self._hello is not None, "it says who it is first"
+                self._run(message)
+
+    def drop(self) -> None:
+        """Hear nothing more of it, and tell it nothing more."""
+        self.is_dropped = True
+        self.link.close()
+
+    def _greet(self, hello: Hello) -> None:
+        self._hello = hello
+        known = self._current.get(hello.loop)
+        if known is not None and known.order >= self.order:
+            # It has been under way for longer than the one that came after it.
+            self.drop()
+            return
+        if known is not None:
+            known.drop()
+        self._current[hello.loop] = self
+        self.link.send(Welcome())
+        log.info("loop-linked", linked=hello.loop, incarnation=hello.incarnation)
+
+    def _run(self, ask: Ask) -> None:
+        effect = self._courier.effect(ask.topic, ask.operation)
+        request = msgspec.msgpack.decode(ask.request, type=effect.request)
+        reply = Then(partial(self._answer, ask.id), partial(self._refuse, ask.id))
+        self._courier.run(ShardId(ask.topic, ask.partition), ask.operation, request, reply)
+
+    def _answer(self, asked_id: int, response: Any) -> None:
+        self._tell(Answer(asked_id, encode_effect(response)))
+
+    def _refuse(self, asked_id: int, error: ErrorCode, message: str | None) -> None:
+        self._tell(Answer(asked_id, None, error, message))
+
+    def _tell(self, answer: Answer) -> None:
+        if not self.is_dropped:
+            self.link.send(answer)

@@ -1,0 +1,35 @@
+"""Records that were encoded elsewhere, in a batch and in the state."""
+
+from __future__ import annotations
+
+from coordinator_server.machine.block import EncodedRecords
+from protocol.record_batch import NO_HEADERS, BatchBuilder, encode_headers
+from tests.support.runtime import ToySerde, toy_record
+
+SERDE = ToySerde()
+RECORDS = [toy_record("a", 1), toy_record("b", None), toy_record("c", 3)]
+ENCODED = [(SERDE.encode_key(record), SERDE.encode_value(record)) for record in RECORDS]
+
+
+def test_they_are_what_records_are_one_by_one() -> None:
+    """The same bytes, the same offsets."""
+    kept: list[tuple[int, bytes, bytes | None]] = []
+    block = EncodedRecords(ENCODED, SERDE.decode, lambda *each: kept.append(each))
+    headers = encode_headers((("op1", b"task"),))
+    batch, expected = BatchBuilder(7, 0), BatchBuilder(7, 0)
+    block.write(batch, headers)
+    block.replay(7)
+    for (key, value), own in zip(ENCODED, (headers, NO_HEADERS, NO_HEADERS), strict=True):
+        expected.append(key, value, own)
+
+    assert batch.finish() == expected.finish()
+    assert kept == [(7 + number, *each) for number, each in enumerate(ENCODED)]
+    assert (list(block), len(block), bool(block)) == (RECORDS, 3, True)
+    assert batch.size <= 61 + block.max_bytes() + len(headers)
+
+
+def test_none_is_written_over_another() -> None:
+    """Where blocks coalesce."""
+    one, other = (EncodedRecords(ENCODED, SERDE.decode, lambda *_: None) for _ in range(2))
+
+    assert one.subject()[0] != other.subject()[0]
