@@ -54,8 +54,9 @@ storm: with-dev ## 200 members join, leave, die and restart at random for five m
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) before this server and a real broker (Java and Maven); ARGS=--record keeps its answers
 	@$(BIN)/python -m pytest tests/differential --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-simulate: with-dev ## the whole server in one thread, from SEEDS (10000) integers, on all cores; ARGS='4711 --history' for one of them
+simulate: with-dev ## the whole server in one thread, from SEEDS (10000) integers, then a fifth as many of several loops; on all cores; ARGS='4711 --history' for one of them
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
+	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --effects --seeds $$(($(or $(SEEDS),10000) / 5)))
 
 check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
 	@$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 python -m tests.simulation 4711 --history            what was wrong with seed 4711, and what happened
 python -m tests.simulation --seeds 100000            so many seeds, on all cores; ends with the first that fails unless --go-on
+python -m tests.simulation --effects --seeds 10000   the same of several loops whose shards have effects on each other (purses.py)
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ import argparse
 import multiprocessing
 import sys
 import traceback
+from collections.abc import Callable
 from functools import partial
 
+from tests.simulation import purses
 from tests.simulation.play import STORM_S, run
 from tests.simulation.verdict import faults
+from tests.toy.rows import plug, unplug
 
 LONG_S = 60
 
@@ -28,15 +32,19 @@ def main() -> int:
         "--storm", type=int, default=STORM_S, metavar="S", help="seconds of trouble (%(default)s; a long one is 60)"
     )
     parser.add_argument("--history", action="store_true", help="print all that happened")
+    parser.add_argument("--effects", action="store_true", help="play with effects between shards")
     parser.add_argument("--go-on", action="store_true", help="do not end with the first seed that fails")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), metavar="N", help="processes (%(default)s)")
     options = parser.parse_args()
     seeds = [*options.seed, *range(options.first, options.first + options.seeds)]
+    if options.effects:
+        return _play(seeds, options, wrong_with_effects, effects_command)
     if options.history:
         for seed in seeds:
             for line in run(seed, options.storm).history.lines():
                 print(line)
-    return _play(seeds, options)
+    judged = partial(wrong_with, storm_s=options.storm)
+    return _play(seeds, options, judged, partial(replay_command, storm_s=options.storm))
 
 
 def replay_command(seed: int, storm_s: int) -> str:
@@ -52,14 +60,35 @@ def wrong_with(seed: int, storm_s: int = STORM_S) -> tuple[int, list[str]]:
         return seed, [traceback.format_exc()]
 
 
-def _play(seeds: list[int], options: argparse.Namespace) -> int:
+def effects_command(seed: int) -> str:
+    """How to see a failure of effects again."""
+    return f".venv/bin/python -m tests.simulation --effects {seed}"
+
+
+def wrong_with_effects(seed: int) -> tuple[int, list[str]]:
+    """The same for a seed of effects between shards."""
+    plug()
+    try:
+        return seed, purses.run(seed)
+    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
+        return seed, [traceback.format_exc()]
+    finally:
+        unplug()
+
+
+def _play(
+    seeds: list[int],
+    options: argparse.Namespace,
+    judged: Callable[[int], tuple[int, list[str]]],
+    command: Callable[[int], str],
+) -> int:
     failed = played = 0
     with multiprocessing.Pool(min(options.jobs, max(len(seeds), 1))) as pool:
-        for seed, wrong in pool.imap_unordered(partial(wrong_with, storm_s=options.storm), seeds, chunksize=8):
+        for seed, wrong in pool.imap_unordered(judged, seeds, chunksize=8):
             played += 1
             if wrong:
                 failed += 1
-                print(f"seed {seed}: {replay_command(seed, options.storm)}")
+                print(f"seed {seed}: {command(seed)}")
                 for each in wrong[:5]:
                     print(f"    {each}")
                 if not options.go_on:

@@ -14,9 +14,11 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File
 from coordinator_server.log.writer import Post, Settled, write_durably
 from coordinator_server.pipeline.compact import Progress, compact, plans, run_python
+from coordinator_server.server.composition import Place
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.outside import Outside
+from tests.simulation.links import Child, LoopSockets, Neighbourhood
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Network
 from tests.simulation.world import MS, Event, World
@@ -69,6 +71,11 @@ class Machine:
         self.inline_odds = 1.0
         self.sync_us = 3 * MS
         self.is_timers_first = True
+        # The sockets that it shares with other loops of the server, and its place among them, if there are others.
+        self.neighbourhood = Neighbourhood(world)
+        self.next_place: Callable[[], Place | None] = lambda: None
+        # How often a child dies of what it is to do.
+        self.child_death_odds = 0.0
         # What the process is made of. A test that wants to see a checker fail gives it other ones.
         self.make_clock: Callable[[Machine], Clock] = Clock
         self.make_writer: Callable[[Process, Post], Writer] = Writer
@@ -165,6 +172,7 @@ class Machine:
         if self.process is not None:
             self.told(how)
             self.process.end()
+            self.neighbourhood.lose(self.process)
             self.process = None
             self.network.reset_all()
             self.network.loop = None
@@ -209,7 +217,8 @@ class Process:
         self._disk = machine.disk
         if isinstance(self._disk, Disk):
             self._disk.cut = lambda: machine.power_cut(self)
-        self.daemon = Daemon(machine.config, Path(machine.data_dir), self._fatal, outside=self._outside())
+        self.place = machine.next_place()
+        self.daemon = Daemon(machine.config, Path(machine.data_dir), self._fatal, self.place, self._outside())
         self.loop.call_soon(lambda: self._watch(self._serve()))
 
     def stop(self) -> None:
@@ -243,6 +252,14 @@ class Process:
             for context in self.daemon.parts.node.groups._contexts.values():
                 context.shard.groups.offsets.close()
 
+    def soon(self, action: Callable[[], None]) -> None:
+        """Have the loop do something in its next turn."""
+
+        def call() -> None:
+            self.loop.call_soon(action)
+
+        self.in_thread(0, call)
+
     def in_thread(self, delay_us: int, job: Callable[[], None]) -> None:
         """Run something beside the loop, after a while."""
         self.world.after(delay_us, lambda: self._run_job(job))
@@ -257,12 +274,20 @@ class Process:
             storage=self._disk,
             make_worker=lambda: Worker(self),
             make_writer=lambda sync, post: self.machine.make_writer(self, post),
+            sockets=LoopSockets(self.machine.neighbourhood, self),
+            start_child=lambda done, lost: Child(self, self.machine.child_death_odds, done, lost),
             has_tools=False,
         )
 
     async def _serve(self) -> None:
         try:
-            await self.daemon.start("127.0.0.1", 9092)
+            if self.place is None:
+                await self.daemon.open("127.0.0.1", 9092)
+            else:
+                await self.daemon.adopt([])
+                await self.daemon.prepare()
+                await self.daemon.listen()
+            await self.daemon.finish_loading()
         except (StartError, LogError) as failure:
             self._complain(failure)
         self.is_serving = True
