@@ -16,6 +16,7 @@ from typing import Any, Final
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import settle, take
+from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
@@ -30,7 +31,7 @@ from tests.simulation.machine import Machine, Process
 from tests.simulation.network import Network
 from tests.simulation.play import listening
 from tests.simulation.world import MS, SECOND, World
-from tests.toy.purse import TOPIC, Fill, PurseShard, Transfer
+from tests.toy.purse import FORGET, TOPIC, Fill, Forget, PurseShard, Transfer
 from tests.toy.purse_rows import FILL, PARTITIONS, TRANSFER, state_of
 
 STORM_S: Final = 12
@@ -100,6 +101,26 @@ class PursePlay:
             for machine in self.machines:
                 machine.kill()
         return self.broken
+
+    def first_messages(self) -> list[object]:
+        """What becomes of two messages to purses that nobody has used, a while apart, from the last loop."""
+        with listening(self._logged):
+            self._prepare()
+            for machine in self.machines:
+                machine.start()
+            self.world.run_for(3 * SECOND)
+            outcomes: list[object] = []
+            process = self.machines[-1].serving
+            assert process is not None
+            outboxes = process.daemon.parts.node.runtimes[TOPIC]._services.outbox
+            assert outboxes is not None
+            reply = Then(outcomes.append, lambda error, _: outcomes.append(error))
+            for _ in range(2):
+                process.soon(lambda: outboxes._carrier.carry(ShardId(TOPIC, 0), FORGET, Forget("t"), reply))
+                self.world.run_for(3 * SECOND)
+            for machine in self.machines:
+                machine.kill()
+        return outcomes
 
     def _prepare(self) -> None:
         """What a supervisor does to the directory, of which every loop has its part."""

@@ -14,9 +14,10 @@ from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.messages import Hello, Welcome
 from coordinator_server.server.cluster.neighbours import Receiver, Sender
+from protocol.error_codes import ErrorCode
 from tests.simulation.__main__ import effects_command
 from tests.simulation.purses import PursePlay, run
-from tests.toy.purse import CREDIT, Credit, PurseShard, Transfer
+from tests.toy.purse import CREDIT, Credit, Nothing, PurseShard, Transfer
 from tests.toy.rows import plug, unplug
 
 SEEDS = int(os.environ.get("SEEDS", "500")) // 5
@@ -48,6 +49,14 @@ def test_a_seed_is_one_play() -> None:
 
     for seed in range(3):
         assert told(seed) == told(seed)
+
+
+def test_the_first_message_puts_a_kind_to_use() -> None:
+    """At whichever loop it is; until then it is refused, and tried again."""
+    for seed in range(8):
+        play = PursePlay(seed)
+        outcomes = play.first_messages()
+        assert outcomes == [ErrorCode.COORDINATOR_NOT_AVAILABLE, Nothing()], (seed, play.broken)
 
 
 # What would be wrong without one of the rules.

@@ -5,5 +5,8 @@ catalog.py     what every loop knows of the whole cluster; at loop 0, which owns
 followed.py    the same at the other loops, which forward changes and tail the log
 operations.py  the changes that may be forwarded
 link.py        messages between processes, over a Unix socket
+messages.py    what is said on it
 tail.py        loop 0's end of cluster.sock, and the others'
+effects.py     the way of a message from shard to shard: within a loop, or to another one
+neighbours.py  the links between loops for such messages
 """

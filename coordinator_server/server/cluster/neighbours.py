@@ -158,12 +158,12 @@ class Sender:
         match message:
             case Welcome():
                 self._is_welcome = True
-            case Answer():
-                asked = self._asked.pop(message.id)
-                if message.response is None:
-                    asked.reply.fail(ErrorCode(message.error), message.message)
-                else:
-                    asked.reply.complete(msgspec.msgpack.decode(message.response, type=asked.effect.response))
+            case Answer(id=asked_id, response=None, error=error, message=words):
+                self._asked.pop(asked_id).reply.fail(ErrorCode(error), words)
+            case Answer(id=asked_id, response=bytes() as encoded):
+                # Before it counts as answered: who says what nobody understands is hung up on.
+                response = msgspec.msgpack.decode(encoded, type=self._asked[asked_id].effect.response)
+                self._asked.pop(asked_id).reply.complete(response)
         self._send_some()
 
     def _send_some(self) -> None:

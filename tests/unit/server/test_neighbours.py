@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import Struct
 
@@ -16,7 +17,7 @@ from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.cluster.effects import Asked, Courier
 from coordinator_server.server.cluster.link import encode_message
-from coordinator_server.server.cluster.messages import Ask, Hello
+from coordinator_server.server.cluster.messages import Answer, Ask, Hello
 from coordinator_server.server.cluster.neighbours import WINDOW, Identity, Neighbours
 from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.unix import Sockets, UnixSockets
@@ -239,6 +240,20 @@ async def test_what_was_read_and_has_not_run_is_dropped_with_its_link(loops: Loo
     near.other.read()
 
     assert (dropping.heard, runtime.heard) == (["a"], [])  # type: ignore[attr-defined]
+
+
+async def test_an_answer_that_nobody_understands_ends_the_link(loops: Loops, sockets: MemorySockets) -> None:
+    """Whoever asked hears of that."""
+    sender = await loops.start(0)
+    outcome = await say(sender, "a")
+    sockets.carry()
+    here, there = sockets.connections[0]
+    there.write(encode_message(Answer(1, b"\x07")))
+    with pytest.raises(msgspec.ValidationError):
+        here.read()
+    await turns()
+
+    assert (here.is_open, outcome.error) == (False, ErrorCode.NETWORK_EXCEPTION)
 
 
 async def test_so_many_messages_are_unanswered_at_once(loops: Loops, sockets: MemorySockets) -> None:
