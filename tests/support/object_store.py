@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
 
@@ -37,6 +36,9 @@ class ObjectStore:
 @contextmanager
 def object_store(environment: pytest.MonkeyPatch) -> Iterator[ObjectStore]:
     """A server with a bucket ``lake``; its credentials are in the environment."""
+    # Takes a second, which processes that only collect the tests need not spend.
+    from moto.server import ThreadedMotoServer
+
     environment.setenv("AWS_ACCESS_KEY_ID", "key")
     environment.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
