@@ -16,9 +16,9 @@ from pathlib import Path
 
 from tests.interop.clients import MemberOptions
 from tests.support.kafka_jars import do_without, kafka_jars
+from tests.support.once import CACHE, only_one
 
 HERE = Path(__file__).parent
-CACHE = Path.home() / ".cache" / "coordinator-server"
 BUILD_TIMEOUT_S = 600
 # A member lives for seconds: the first tier of the compiler is all it needs, and several share two cores.
 JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx128m", "-Dlog4j2.level=ERROR")
@@ -101,8 +101,13 @@ def _built(name: str, sources: list[Path], steps: Callable[[Path], list[list[str
     """The directory of what these sources build, made if it is not there: a directory is there when it is whole."""
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sorted(sources))).hexdigest()[:12]
     target = CACHE / f"interop-{name}-{digest}"
-    if target.is_dir():
-        return target
+    with only_one(f"interop-{name}"):
+        if not target.is_dir():
+            _build(steps, target)
+    return target
+
+
+def _build(steps: Callable[[Path], list[list[str]]], target: Path) -> None:
     part = target.with_suffix(f".part-{os.getpid()}")
     part.mkdir(parents=True)
     for step in steps(part):
@@ -111,4 +116,3 @@ def _built(name: str, sources: list[Path], steps: Callable[[Path], list[list[str
             shutil.rmtree(part)
             raise AssertionError(f"{' '.join(step[:2])} failed:\n{done.stdout}{done.stderr}"[-4000:])
     part.rename(target)
-    return target

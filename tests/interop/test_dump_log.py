@@ -37,7 +37,7 @@ from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import NO_HEADERS, BatchBuilder, iter_batches, iter_records
-from tests.support.kafka_jars import kafka_jars
+from tests.support.kafka_jars import JVM, kafka_jars
 from tests.support.runtime import TOPIC, ToyRuntime, ToyShard
 from tests.support.segments import START_MS, coordinator_log, write_segments
 
@@ -64,7 +64,7 @@ def shard_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def dump(*files: Path, decoder: str = "--offsets-decoder") -> str:
     """What the tool prints."""
     names = ",".join(map(str, files))
-    command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-cp", f"{kafka_jars()}/*", TOOL, decoder, "--files", names]
+    command = ["java", *JVM, "-cp", f"{kafka_jars()}/*", TOOL, decoder, "--files", names]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support.kafka_jars import bring_kafka_jars
+from tests.support.kafka_jars import JVM, bring_kafka_jars
 from tests.support.oracle import raw_schemas
 
 PROGRAMS = Path(__file__).parent.parent / "golden"
@@ -36,7 +36,7 @@ def run_share_states(jars: Path) -> bytes:
 
 
 def _java(jars: Path, program: str, *arguments: str) -> bytes:
-    command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-cp", f"{jars}/*", str(PROGRAMS / f"{program}.java"), *arguments]
+    command = ["java", *JVM, "-cp", f"{jars}/*", str(PROGRAMS / f"{program}.java"), *arguments]
     done = subprocess.run(command, capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from tests.support.client import Client
-from tests.support.kafka_jars import kafka_jars
+from tests.support.kafka_jars import JVM, kafka_jars
 from tests.support.ports import free_port
 
 CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -115,8 +115,7 @@ class KafkaBroker:
 
     def _java(self, *words: str) -> list[str]:
         settings = self.directory / "log4j2.properties"
-        options = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Dlog4j2.configurationFile={settings}")
-        return ["java", *options, "-cp", f"{kafka_jars()}{os.sep}*", *words]
+        return ["java", *JVM, f"-Dlog4j2.configurationFile={settings}", "-cp", f"{kafka_jars()}{os.sep}*", *words]
 
     def _await(self, within_s: float) -> None:
         deadline = time.monotonic() + within_s

@@ -14,8 +14,12 @@ from typing import NoReturn
 
 import pytest
 
+from tests.support.once import CACHE, only_one
+
 VERSION = "4.3.1"
-CACHE = Path.home() / ".cache" / "coordinator-server" / "kafka-jars"
+# What runs for seconds has no time to win back what the second compiler takes.
+JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+JARS = CACHE / "kafka-jars"
 POM = f"""\
 <project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>coordinator-server</groupId><artifactId>kafka-tools-for-tests</artifactId><version>1</version><packaging>pom</packaging>
@@ -46,9 +50,10 @@ def bring_kafka_jars() -> Path:
     named = os.environ.get("KAFKA_JARS")
     if named:
         return Path(named)
-    if not _has_jars(CACHE):
-        _bring(CACHE)
-    return CACHE
+    with only_one("kafka-jars"):
+        if not _has_jars(JARS):
+            _bring(JARS)
+    return JARS
 
 
 def _has_jars(directory: Path) -> bool:
