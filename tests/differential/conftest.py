@@ -16,6 +16,7 @@ from tests.differential.playing import Archive, Stage, judge, play
 from tests.differential.scripts import RESTART, Script, scripts_of
 from tests.differential.servers import LIMITS, OTHER_LIMITS, Pair
 from tests.differential.transcripts import COMMAND
+from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 
 # Scripts that wait take no processor, but those that all begin at once would be late for their own timeouts.
 _AT_ONCE = 6
@@ -89,6 +90,10 @@ def _has_transcript(request: pytest.FixtureRequest, archive: Archive) -> None:
     if isinstance(script, Script) and script.is_recorded and not archive.is_live and archive.fresh(script) is None:
         if os.environ.get("CI") == "true":
             pytest.fail(f"no fresh transcript of what Kafka says to it: {COMMAND}")
+        try:
+            bring_kafka_jars()
+        except NoKafkaJars as why:
+            pytest.fail(f"no fresh transcript of what Kafka says to it: {COMMAND}, where there is Java ({why})")
         request.node.warn(pytest.PytestWarning(f"no fresh transcript of what Kafka says to it, so a broker was asked: {COMMAND}"))
 
 
