@@ -23,6 +23,7 @@ from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoord
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic
 from protocol.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from protocol.record_batch import iter_batches, iter_records
+from tests.leases.rows import LEASES
 from tests.support.asking import create_topic, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
@@ -31,6 +32,8 @@ from tests.toy.records import AddedKey, TotalKey
 from tests.toy.rows import ENVIRONMENT, FOLDED, KEYED, PARTITIONS
 
 KINDS = [KEYED, FOLDED]
+ALL = [*KINDS, LEASES]
+EACH = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.topic)
 NAMES = [f"name-{number}" for number in range(20)]
 READ_COMMITTED = 1
 LATEST = -1
@@ -70,7 +73,12 @@ def use(server: Server, kind: Kind) -> None:
 
 
 def all_shards(kind: Kind) -> list[str]:
-    return [f"{kind.topic}-{partition}" for partition in range(PARTITIONS)]
+    return [f"{kind.topic}-{partition}" for partition in range(partitions(kind))]
+
+
+def partitions(kind: Kind) -> int:
+    assert isinstance(kind.partitions, int)
+    return kind.partitions
 
 
 def shards(server: Server, kind: Kind) -> dict[str, str]:
@@ -142,37 +150,40 @@ def test_an_unused_kind_is_not_there(start: Start, loops: int) -> None:
     assert server.stop() == 0
     server.start()
 
-    for kind in KINDS:
+    for kind in ALL:
         assert (shards(server, kind), directories(server, kind)) == ({}, set())
     assert {topic.name for topic in listed(server.address)} == {"orders", "__consumer_offsets"}
     assert not server.control(op="digest", shards=[all_shards(KEYED)[0]])["ok"]
 
 
+@EACH
 @pytest.mark.parametrize("loops", [1, 2])
-def test_its_first_use_makes_it(start: Start, loops: int) -> None:
+def test_its_first_use_makes_it(start: Start, loops: int, kind: Kind) -> None:
     """One kind, at all loops, whichever is asked; each key's coordinator is the loop that owns its shard. No other kind is touched."""
     server = start(loops)
-    use(server, KEYED)
+    use(server, kind)
 
-    nodes = [1 + partition_for(name, PARTITIONS) % loops for name in NAMES]
+    nodes = [1 + partition_for(name, partitions(kind)) % loops for name in NAMES]
     for address in server.addresses:
-        assert find(address, KEYED, *NAMES) == [(ErrorCode.NONE, node) for node in nodes]
+        assert find(address, kind, *NAMES) == [(ErrorCode.NONE, node) for node in nodes]
         [topic] = toys(address)
-        assert (topic.name, topic.is_internal, len(topic.partitions)) == (KEYED.topic, True, PARTITIONS)
+        assert (topic.name, topic.is_internal, len(topic.partitions)) == (kind.topic, True, partitions(kind))
     # A shard gets its directory with its first record.
-    assert directories(server, KEYED) == set()
-    assert shards(server, FOLDED) == {}
+    assert directories(server, kind) == set()
+    assert [shards(server, other) for other in ALL if other is not kind] == [{}, {}]
 
 
 def test_all_loops_may_use_it_first_at_once(start: Start) -> None:
     """There is one topic."""
     server = start(3)
     with ThreadPoolExecutor() as pool:
-        asked = [pool.submit(find, address, kind, *NAMES) for kind in KINDS for address in server.addresses * 3]
+        asked = [pool.submit(find, address, kind, *NAMES) for kind in ALL for address in server.addresses * 3]
         assert {error for each in asked for error, _ in each.result()} == {ErrorCode.NONE}
 
     for address in server.addresses:
-        assert [(topic.name, len(topic.partitions)) for topic in toys(address)] == [(FOLDED.topic, 7), (KEYED.topic, 7)]
+        assert [(topic.name, len(topic.partitions)) for topic in toys(address)] == [
+            (kind.topic, partitions(kind)) for kind in (FOLDED, KEYED, LEASES)
+        ]
 
 
 @pytest.mark.parametrize("loops", [1, 2])
@@ -228,24 +239,25 @@ def test_the_cleaner_keeps_what_it_comes_to(start: Start, kind: Kind) -> None:
     assert "not-cleaned" not in server.log()
 
 
-def test_clients_cannot_change_its_topic(start: Start) -> None:
+@EACH
+def test_clients_cannot_change_its_topic(start: Start, kind: Kind) -> None:
     """Before its first use and after it, by name and by id."""
     server = start()
     with Client(server.address) as client:
         for is_used in (False, True):
             if is_used:
-                use(server, KEYED)
-                topic = topic_of(client, KEYED.topic)
+                use(server, kind)
+                topic = topic_of(client, kind.topic)
                 by_id = DeleteTopicsRequest(topics=[DeleteTopicState(None, topic.topic_id)])
                 [deleted] = client.ask(by_id, 6, DeleteTopicsResponse).responses
                 assert deleted.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
-            by_name = DeleteTopicsRequest(topics=[DeleteTopicState(KEYED.topic)])
+            by_name = DeleteTopicsRequest(topics=[DeleteTopicState(kind.topic)])
             [deleted] = client.ask(by_name, 6, DeleteTopicsResponse).responses
-            growth = CreatePartitionsRequest([CreatePartitionsTopic(KEYED.topic, 9, None)], timeout_ms=1000)
+            growth = CreatePartitionsRequest([CreatePartitionsTopic(kind.topic, 9, None)], timeout_ms=1000)
             [grown] = client.ask(growth, 3, CreatePartitionsResponse).results
-            codes = [deleted.error_code, grown.error_code, create_topic(client, KEYED.topic, 7).error_code]
+            codes = [deleted.error_code, grown.error_code, create_topic(client, kind.topic, partitions(kind)).error_code]
             assert codes == [ErrorCode.INVALID_TOPIC_EXCEPTION] * 3
-    assert [len(topic.partitions) for topic in listed(server.address) if topic.name == KEYED.topic] == [PARTITIONS]
+    assert [len(topic.partitions) for topic in listed(server.address) if topic.name == kind.topic] == [partitions(kind)]
 
 
 @pytest.mark.parametrize("loops", [1, 2])

@@ -8,9 +8,11 @@ _HAS_ROOT = _ROOT in sys.path
 if not _HAS_ROOT:
     sys.path.insert(0, _ROOT)
 
-from tests.toy.rows import plug  # noqa: E402 - it is found there
+from tests.leases import rows as leases  # noqa: E402 - it is found there
+from tests.toy import rows as toys  # noqa: E402 - it is found there
 
-plug()
+toys.plug()
+leases.plug()
 if not _HAS_ROOT:
     # What this process finds in its current directory is as without the toys.
     sys.path.remove(_ROOT)
