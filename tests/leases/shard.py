@@ -103,6 +103,9 @@ class LeaseShard(CoordinatorShard):
         for name in self.leases(LATEST):
             self._arm(name)
 
+    def plain_records(self) -> None:
+        """Too few records for a shortcut."""
+
     def on_unloaded(self) -> None:
         """The runtime drops the timers."""
 
