@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from coordinator_server.kinds import KINDS, Kind, Retention
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.rules import RULES, Folded, Rule
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.runtime.runtime import BuildShard, WriteOperation
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.builders import BUILDERS, Builder, Materials
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.node import Node
@@ -23,7 +23,7 @@ from tests.leases.shard import Acquire, Lease, LeaseShard
 from tests.leases.state import LeaseFold, LeaseState
 
 PARTITIONS: Final = 5
-LEASES: Final = Kind("__toy_leases", LeaseSerde(), PARTITIONS, Retention.FOLDED, key_type=45)
+LEASES: Final = Kind("__toy_leases", LeaseSerde(), PARTITIONS, Retention.FOLDED, key_type=46)
 ACQUIRE: Final = WriteOperation("lease-acquire", LeaseShard.acquire)
 
 
@@ -42,8 +42,8 @@ def unplug() -> None:
 def build_leases(materials: Materials) -> BuildShard[LeaseShard]:
     """Leases, on the server's clock."""
 
-    def build(*, partition: int, registry: SnapshotRegistry, timer: CoordinatorTimer) -> LeaseShard:
-        return LeaseShard(registry=registry, clock=materials.clock, timer=timer)
+    def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> LeaseShard:
+        return LeaseShard(registry=registry, clock=materials.clock, timer=services.timer)
 
     return build
 
