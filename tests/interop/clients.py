@@ -7,8 +7,10 @@ that speak ``member.py``'s lines; ``programs.py`` builds them.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -237,7 +239,8 @@ class KafkaPythonConsumer:
                 ownership.change((one.partition for one in revoked), is_mine=False)
 
         self._topic = topic
-        self._consumer = KafkaConsumer(
+        self._join = partial(
+            KafkaConsumer,
             bootstrap_servers=bootstrap,
             group_id=group,
             group_instance_id=options.instance_id,
@@ -248,13 +251,29 @@ class KafkaPythonConsumer:
             reconnect_backoff_ms=20,
             reconnect_backoff_max_ms=200,
         )
-        self._consumer.subscribe([topic], listener=Told())
+        self._told = Told()
+        self._subscribe()
+
+    def _subscribe(self) -> None:
+        self._consumer = self._join()
+        self._consumer.subscribe([self._topic], listener=self._told)
         # kafka-python 3.0.12 rejoins when it sees the topic only after its first join; if that rejoin's SyncGroup is answered between
         # two polls, it forgets to finish and is mute for ever. So let it see the topic first.
-        self._consumer.partitions_for_topic(topic)
+        self._consumer.partitions_for_topic(self._topic)
 
     def poll(self) -> None:
-        self._consumer.poll(timeout_ms=POLL_MS)
+        """kafka-python 3.0.12 loses its metadata loop for good, and raises, if a refresh fails that the loop did not begin itself
+        (``ClusterMetadata._refresh_loop`` waits for it outside its ``try``). A program then begins anew, and so does this member.
+        """
+        from kafka.errors import KafkaConnectionError
+
+        try:
+            self._consumer.poll(timeout_ms=POLL_MS)
+        except KafkaConnectionError as lost:
+            logging.getLogger(__name__).warning("begins anew, because poll raised %r", lost)
+            self._consumer.close(autocommit=False, timeout_ms=POLL_MS)
+            self._told.on_partitions_revoked(list(self._consumer.assignment()))
+            self._subscribe()
 
     def owned(self) -> list[list[int]]:
         return self._ownership.take()
