@@ -38,13 +38,14 @@ from pyspark.sql import functions as F  # noqa: N812 - its name everywhere
 from bench.targets import BUILD
 from coordinator_server.machine.provenance import operation_headers, request_origin
 from coordinator_server.offsets.attribution import speaking_for
-from coordinator_server.pipeline.columns import map_file, read_columns
-from coordinator_server.pipeline.compact import Progress, compact, plans
+from coordinator_server.pipeline.compact.run import compact, plans
+from coordinator_server.pipeline.compact.spark import TASK_BYTES, run_spark
 from coordinator_server.pipeline.history.output import open_output
-from coordinator_server.pipeline.history.run import news, write_history
+from coordinator_server.pipeline.history.run import new_records, write_history
 from coordinator_server.pipeline.history.spark import runner_on, tasks_on
-from coordinator_server.pipeline.session import session
-from coordinator_server.pipeline.spark import TASK_BYTES, run_spark
+from coordinator_server.pipeline.input.columns import map_file, read_columns
+from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.spark.session import session
 from protocol.record_batch import BatchBuilder
 from tests.support.processes import cpu_s, descendants, kilobytes, status
 from tests.support.segments import START_MS, write_meta
@@ -174,7 +175,9 @@ def _compact(spark: SparkSession, data: Path, task_bytes: int) -> None:
 
 def _history(spark: SparkSession, data: Path, out: Path) -> None:
     with open_output(out, "bench") as output:
-        result = write_history(news(data, _sealed(data), output.positions), output, runner_on(spark), Progress(), tasks_on(spark))
+        result = write_history(
+            new_records(data, _sealed(data), output.positions), output, runner_on(spark), Progress(), tasks_on(spark)
+        )
     assert result.rows["commits"]
 
 

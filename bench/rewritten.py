@@ -16,7 +16,7 @@ from crc32c import crc32c
 
 from coordinator_server.machine.provenance import operation_headers, request_origin
 from coordinator_server.offsets.attribution import speaking_for
-from coordinator_server.pipeline.columns import Ints, read_columns
+from coordinator_server.pipeline.input.columns import Ints, read_columns
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.record_batch import BatchBuilder
 from tests.support.segments import START_MS, offset_key, offset_value, write_meta

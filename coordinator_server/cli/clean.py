@@ -20,10 +20,11 @@ import msgspec
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.log.errors import LogError
-from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans
-from coordinator_server.pipeline.engine import PythonEngine, ShardResult, compact_shard
+from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
+from coordinator_server.pipeline.compact.plan import ShardPlan
+from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans
 from coordinator_server.pipeline.errors import PipelineError
-from coordinator_server.pipeline.plan import ShardPlan
+from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.cleaner import Clean, Cleaned
 
 _NICE: Final = 19

@@ -17,13 +17,13 @@ import msgspec
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
 from coordinator_server.cli.unknown import tell_unknown
-from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
-from coordinator_server.pipeline.engine import ShardResult
+from coordinator_server.pipeline.compact.engine import ShardResult
+from coordinator_server.pipeline.compact.plan import ShardPlan
+from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.places import directory, place
-from coordinator_server.pipeline.plan import ShardPlan
-from coordinator_server.pipeline.progress import progress_on
-from coordinator_server.pipeline.sealed import check_data_dir, seal
+from coordinator_server.pipeline.input.sealing import check_data_dir, seal
+from coordinator_server.pipeline.locations import local_directory, parse_location
+from coordinator_server.pipeline.progress import Progress, progress_on
 
 EPILOG = """\
 examples:
@@ -38,7 +38,7 @@ The spark engine needs the extra: pip install 'coordinator-server[spark]'. It br
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=place, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument("--data-dir", type=parse_location, required=True, metavar="DIR", help="the server's data directory")
     add_engine_arguments(parser, python="slower and needs nothing", workers_see="DIR")
     add_own_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -64,7 +64,7 @@ def add_own_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compact; returns the exit code."""
     try:
-        options.data_dir = directory(options.data_dir, "a layer is published by renaming it, which stores cannot do")
+        options.data_dir = local_directory(options.data_dir, "a layer is published by renaming it, which stores cannot do")
         check_data_dir(options.data_dir)
         tell_unknown(options.data_dir)
         started_s = time.monotonic()
@@ -88,7 +88,7 @@ def _run(options: argparse.Namespace, todo: Sequence[ShardPlan], progress: Progr
     if options.engine == "python":
         return compact(todo, options.tombstone_cutoff_ms, run_python, progress)
     with extra_needed("spark engine", ", or use --engine python"):
-        from coordinator_server.pipeline.spark import run_spark
+        from coordinator_server.pipeline.compact.spark import run_spark
     if not todo:
         return CompactResult()
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.places import place
+from coordinator_server.pipeline.locations import parse_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ def add_log_argument(parser: argparse.ArgumentParser) -> None:
     """The directory that is read: the server's, or a copy."""
     parser.add_argument(
         "--data-dir",
-        type=place,
+        type=parse_location,
         required=True,
         metavar="DIR",
         help="the server's data directory, or the URL of a copy: s3://backup/data",
@@ -56,7 +56,7 @@ def add_spark_arguments(parser: argparse.ArgumentParser, workers_see: str) -> No
 @contextmanager
 def spark_session(options: argparse.Namespace) -> Iterator[SparkSession]:
     """The session that the options ask for, or the one that is open already. Raises CannotRun."""
-    from coordinator_server.pipeline.session import session
+    from coordinator_server.pipeline.spark.session import session
 
     with session(options.master, dict(options.conf), ship=options.ship, archive=options.archive) as spark:
         yield spark

@@ -16,9 +16,9 @@ import msgspec
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.kafka_export import export_kafka
+from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.kafka.exporter import export_kafka
 from coordinator_server.pipeline.progress import progress_on
-from coordinator_server.pipeline.sealed import check_data_dir
 
 EPILOG = """\
 examples:

@@ -19,10 +19,10 @@ from coordinator_server.cli.engines import add_log_argument
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.group_state import Offset
-from coordinator_server.pipeline.moments import AsItWas, Event, events, moment, shard_of
-from coordinator_server.pipeline.places import directory, local_copy
-from coordinator_server.pipeline.sealed import ask_server, check_data_dir, seal
+from coordinator_server.pipeline.input.sealing import ask_server, check_data_dir, seal
+from coordinator_server.pipeline.locations import local_copy, local_directory
+from coordinator_server.pipeline.replay.group_timeline import Event, GroupAt, events, group_at, shard_of
+from coordinator_server.pipeline.states.groups import Offset
 
 EPILOG = """\
 examples:
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     """Answer; returns the exit code."""
     try:
         if options.action in _OF_A_SERVER:
-            directory(options.data_dir, "the server that runs there is asked")
+            local_directory(options.data_dir, "the server that runs there is asked")
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
             options.data_dir = data_dir
@@ -90,15 +90,15 @@ def _why(options: argparse.Namespace) -> int:
 
 
 def _at(options: argparse.Namespace) -> int:
-    [then] = _moments(options, options.time)
+    [then] = _groups_at(options, options.time)
     if then.group is None and not options.json:
         raise PipelineError(f"there was no group {options.group} at {shown(options.time)}")
-    _print(options, then, _as_it_was(then))
+    _print(options, then, _group_text(then))
     return 0
 
 
 def _restore(options: argparse.Namespace) -> int:
-    before, then = _moments(options, _END_OF_TIME, options.time)
+    before, then = _groups_at(options, _END_OF_TIME, options.time)
     if then.group is None:
         raise PipelineError(f"there was no group {options.group} at {shown(options.time)}: nothing to restore")
     wanted = then.group.offsets
@@ -139,10 +139,10 @@ _OF_A_SERVER = ("restore", "expiring")
 _ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring}
 
 
-def _moments(options: argparse.Namespace, *times_ms: int) -> list[AsItWas]:
+def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:
     shard = shard_of(options.data_dir, options.group)
     sealed_to = _sealed(options.data_dir, shard)
-    return [moment(shard, options.group, at_ms, sealed_to) for at_ms in times_ms]
+    return [group_at(shard, options.group, at_ms, sealed_to) for at_ms in times_ms]
 
 
 def _sealed(data_dir: Path, shard: Path) -> int:
@@ -159,7 +159,7 @@ def _event(event: Event) -> str:
     return f"{shown(event.at_ms)}  {what}" + (f"  {event.by}" if event.by is not None else "")
 
 
-def _as_it_was(then: AsItWas) -> Iterator[str]:
+def _group_text(then: GroupAt) -> Iterator[str]:
     group = then.group
     assert group is not None
     if group.generation is not None:

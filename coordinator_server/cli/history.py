@@ -19,9 +19,9 @@ from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.places import local_copy, place
+from coordinator_server.pipeline.input.sealing import check_data_dir, seal
+from coordinator_server.pipeline.locations import local_copy, parse_location
 from coordinator_server.pipeline.progress import progress_on
-from coordinator_server.pipeline.sealed import check_data_dir, seal
 
 EPILOG = """\
 examples:
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_log_argument(parser)
     parser.add_argument(
         "--out",
-        type=place,
+        type=parse_location,
         required=True,
         metavar="DIR",
         help="where the tables are, a directory or a URL; made when it is not there",
@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace, data_dir: Path) -> int:
     started_s = time.monotonic()
     meta = read_meta(LocalStorage(), str(data_dir))
     with open_tables(options.out, meta.cluster_id) as output:
-        found = job.news(data_dir, seal(data_dir), output.positions)
+        found = job.new_records(data_dir, seal(data_dir), output.positions)
         progress = progress_on(sys.stderr)
         if options.engine == "python" or not found:
             result = job.write_history(found, output, job.run_here, progress, 1)

@@ -18,7 +18,7 @@ from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.config import Config
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.kafka_import import ImportResult, find_source, import_kafka
+from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker_log, import_kafka
 from coordinator_server.pipeline.progress import progress_on
 
 EPILOG = """\
@@ -70,9 +70,9 @@ def run(options: argparse.Namespace) -> int:
     """Import; returns the exit code."""
     started_s = time.monotonic()
     try:
-        source = find_source(options.sources)
+        log = find_broker_log(options.sources)
         is_keeping_open = options.open_transactions == "keep"
-        result = import_kafka(source, options.data_dir, options.node_id, progress_on(sys.stderr), is_keeping_open=is_keeping_open)
+        result = import_kafka(log, options.data_dir, options.node_id, progress_on(sys.stderr), is_keeping_open=is_keeping_open)
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:

@@ -18,10 +18,10 @@ from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.group_state import Group, Offset
-from coordinator_server.pipeline.places import local_copy
-from coordinator_server.pipeline.replay import Moment, ShardState, replay
-from coordinator_server.pipeline.sealed import check_data_dir, seal
+from coordinator_server.pipeline.input.sealing import check_data_dir, seal
+from coordinator_server.pipeline.locations import local_copy
+from coordinator_server.pipeline.replay.shard_states import Moment, ShardState, replay
+from coordinator_server.pipeline.states.groups import Group, Offset
 
 EPILOG = """\
 examples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from coordinator_server.pipeline.plan import unknown_directories
+from coordinator_server.pipeline.input.shards import unknown_directories
 
 
 def tell_unknown(data_dir: Path) -> None:

@@ -18,13 +18,12 @@ import msgspec
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
 from coordinator_server.cli.unknown import tell_unknown
-from coordinator_server.pipeline.compact import Progress
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.places import local_copy
-from coordinator_server.pipeline.plan import ShardPlan, input_bytes
-from coordinator_server.pipeline.progress import progress_on
-from coordinator_server.pipeline.sealed import ask_server, check_data_dir, seal
-from coordinator_server.pipeline.verify import Check, Verdict, checks, digests_of_server, run_here, work
+from coordinator_server.pipeline.input.files import input_bytes
+from coordinator_server.pipeline.input.sealing import ask_server, check_data_dir, seal
+from coordinator_server.pipeline.locations import local_copy
+from coordinator_server.pipeline.progress import Progress, progress_on
+from coordinator_server.pipeline.replay.verify import Check, Verdict, checks, digests_of_server, run_here, work
 
 EPILOG = """\
 examples:
@@ -63,14 +62,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace, todo: Sequence[Check], progress: Progress) -> list[Verdict]:
-    progress.start(len(todo), sum(input_bytes(ShardPlan(check.directory, check.upto)) for check in todo))
+    progress.start(len(todo), sum(input_bytes(Path(check.directory), check.upto) for check in todo))
     try:
         if options.engine == "python" or not todo:
             return list(run_here(todo, progress))
         with extra_needed("spark engine", ", or use --engine python"):
-            from coordinator_server.pipeline.spark import deal, spread
+            from coordinator_server.pipeline.spark.tasks import divide, run_tasks
         with spark_session(options) as spark:
-            found = spread(spark, deal(spark, todo, lambda check: check.upto), work, progress)
+            found = run_tasks(spark, divide(spark, todo, lambda check: check.upto), work, progress)
             order = {Path(check.directory).name: number for number, check in enumerate(todo)}
             return sorted((msgspec.json.decode(each, type=Verdict) for each in found), key=lambda each: order[each.shard])
     finally:

@@ -1,35 +1,40 @@
-"""What can stop a job. Damage and storage trouble come as ``coordinator_server.log.errors`` instead.
+"""The errors of jobs. Damaged logs and failures of the storage are ``coordinator_server.log.errors`` instead.
 
 PipelineError
-├── CannotCompact    this shard holds what this version does not rewrite: it is left alone, the others go on
-├── GateClosed       the output does not say what the input said: nothing is published (our bug, or bad memory)
-├── Busy             another compaction is at work on this data directory
+├── CannotCompact    the shard holds records that this version does not rewrite; it is left as it is, the others are compacted
+├── GateClosed       the output differs from the input, and nothing is published: a bug of ours, or bad memory
+├── Busy             another job writes to the same directory
 ├── CannotSeal       the running server did not seal its segments
-└── CannotRun        something the job needs is not installed or not there: exit code 2
+├── ShardFailed      a Spark task failed on its shard
+└── CannotRun        an option is wrong, or something that the job needs is missing: exit code 2
 """
 
 from __future__ import annotations
 
 
 class PipelineError(Exception):
-    """A job that cannot do what it was asked; the message is one line and says what to do."""
+    """A job failed. The message is one line and says what to do."""
 
 
 class CannotCompact(PipelineError):
-    """The shard is left as it is."""
+    """This version does not rewrite the shard's records; the shard is left as it is."""
 
 
 class GateClosed(PipelineError):
-    """Input and output differ."""
+    """The output of a job differs from its input."""
 
 
 class Busy(PipelineError):
-    """One compaction at a time."""
+    """Another job holds the lock."""
 
 
 class CannotSeal(PipelineError):
-    """A server holds the data directory and does not answer, or refuses."""
+    """A server holds the data directory, and refuses or does not answer."""
+
+
+class ShardFailed(PipelineError):
+    """A Spark task failed on its shard, or Spark itself did."""
 
 
 class CannotRun(PipelineError):
-    """The environment is not fit for the job."""
+    """The job cannot start with these options in this environment."""

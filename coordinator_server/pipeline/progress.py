@@ -1,15 +1,26 @@
-"""Progress on a terminal: one line that is written over. In a pipe nothing is said."""
+"""The progress of a job. On a terminal it is one line that is overwritten; in a pipe nothing is printed."""
 
 from __future__ import annotations
 
 import time
 from typing import TextIO
 
-from coordinator_server.pipeline.compact import Progress
+
+class Progress:
+    """Receives the progress of a job. This class prints nothing."""
+
+    def start(self, shards: int, size: int = 0) -> None:
+        """Note how many shards the job has, and how many bytes it reads; 0 if that is unknown."""
+
+    def advance(self, shards: int, records: int) -> None:
+        """Note how many shards are done so far, and how many records were read."""
+
+    def stop(self) -> None:
+        """End the display, whether the job succeeded or failed."""
 
 
 class TerminalProgress(Progress):
-    """Shards done, records per second, and the bytes there are to read."""
+    """Shows the number of shards done, the total size, and records per second."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -34,5 +45,5 @@ class TerminalProgress(Progress):
 
 
 def progress_on(stream: TextIO) -> Progress:
-    """What fits the stream."""
+    """Return a progress display if the stream is a terminal, otherwise one that prints nothing."""
     return TerminalProgress(stream) if stream.isatty() else Progress()

@@ -1,4 +1,7 @@
-"""What the pipeline does with the log of each kind: one row per internal topic, as in ``kinds.py``. A test proves that no kind lacks a row."""
+"""How the pipeline compacts, replays and digests the log of each kind: one row per internal topic, as in ``kinds.py``.
+
+A test proves that every kind has a row.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from msgspec import Struct
 from coordinator_server.catalog.fold import CatalogFold
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS, Kind, topic_of
 from coordinator_server.log.layers import LayerAttempt
-from coordinator_server.pipeline.catalog_state import CatalogState
-from coordinator_server.pipeline.checkpoint import add_checkpoint
-from coordinator_server.pipeline.group_state import GroupState
-from coordinator_server.pipeline.latest_records import LatestRecords
-from coordinator_server.pipeline.share_state import ShareState
-from coordinator_server.pipeline.state import State
+from coordinator_server.pipeline.layer.checkpoint import add_checkpoint
+from coordinator_server.pipeline.states.catalog import CatalogState
+from coordinator_server.pipeline.states.groups import GroupState
+from coordinator_server.pipeline.states.latest_records import LatestRecords
+from coordinator_server.pipeline.states.share import ShareState
+from coordinator_server.pipeline.states.state import State
 from coordinator_server.share.fold import ShareFold
 from protocol.coordinator_records import CoordinatorRecord
 
@@ -24,8 +27,8 @@ from protocol.coordinator_records import CoordinatorRecord
 class Keyed(Struct, frozen=True):
     """Compaction keeps the last record of every key.
 
-    A key's first two bytes are its record type. ``aliases`` maps a type to the type that names the same things. Records of
-    ``pending_types`` count once their transaction is committed; a log without such types has no transactions.
+    A key's first two bytes are its record type. ``aliases`` maps a record type to another one whose keys name the same things.
+    Records of ``pending_types`` count only once their transaction is committed; a log without such types has no transactions.
     """
 
     aliases: Mapping[bytes, bytes] = {}
@@ -33,17 +36,17 @@ class Keyed(Struct, frozen=True):
 
 
 class Fold(Protocol):
-    """Reduces a log to few records that replay to the same state."""
+    """Reduces a log to fewer records that replay to the same state."""
 
     def add(self, offset: int, record: CoordinatorRecord, /) -> None:
         """Replay one record, and note its offset."""
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
-        """The records to keep, in any order. Each has the offset of a record that it replaces; offsets are unique."""
+        """Return the records to keep, in any order. Each has the offset of a record that it replaces; offsets are unique."""
 
 
 class Folded(Struct, frozen=True):
-    """Compaction keeps what a fold returns. ``fold`` takes an empty state of the kind, to replay into."""
+    """Compaction keeps the records that a fold returns. ``fold`` makes one from an empty state of the kind."""
 
     fold: Callable[[Any], Fold]
 
@@ -51,9 +54,9 @@ class Folded(Struct, frozen=True):
 class Rule(Struct, frozen=True):
     """The row of one kind.
 
-    ``state`` makes an empty state to replay into. ``checkpoint`` takes a layer attempt and its number of records, and adds a checkpoint; it
-    returns the reason if there can be none, else an empty string. ``tables`` are the history tables made from this log. ``is_exported``:
-    a Kafka broker keeps the same records in the topic of the same name.
+    ``state`` makes an empty state to replay into. ``checkpoint`` takes a layer attempt and its number of records, and adds a
+    checkpoint; it returns the reason if there can be none, otherwise an empty string. ``tables`` are the history tables made from
+    this log. ``is_exported`` is true if a Kafka broker keeps the same records in the topic of the same name.
     """
 
     kind: Kind
@@ -87,5 +90,5 @@ RULES: Final[dict[str, Rule]] = {
 
 
 def rule_of(shard: str) -> Rule:
-    """The rule for a shard's name, such as ``__consumer_offsets-7``. KeyError for an unknown kind."""
+    """Return the rule for a shard's name, such as ``__consumer_offsets-7``. Raises KeyError for an unknown kind."""
     return RULES[topic_of(shard)]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.machine.digest import FORMAT
-from coordinator_server.pipeline.replay import replay
+from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, make_topic

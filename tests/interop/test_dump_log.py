@@ -29,7 +29,8 @@ from coordinator_server.machine.provenance import (
 )
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
 from coordinator_server.offsets.attribution import speaking_for
-from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.progress import Progress
 from protocol.codec import decode
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, CoordinatorRecord
 from protocol.fields import Message

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.pipeline.kafka_files import CLEAN_SHUTDOWN
+from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.offset_commit import (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore
-from coordinator_server.pipeline.group_state import empty_shard
+from coordinator_server.pipeline.states.groups import empty_shard
 from coordinator_server.runtime.loader import BatchReplay, replay_batch
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.errors import DecodeError, Malformed

@@ -13,7 +13,7 @@ from coordinator_server.catalog.fold import CatalogFold
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.pipeline.state import NoTime, no_id
+from coordinator_server.pipeline.states.state import NoTime, no_id
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import Message
 from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord

@@ -16,17 +16,18 @@ from hypothesis import strategies as st
 
 from coordinator_server.log.layers import LayerAttempt, newest_valid_layer, publish
 from coordinator_server.machine.digest import StateDigest
-from coordinator_server.pipeline.engine import Engine, PythonEngine, compact_shard
-from coordinator_server.pipeline.group_state import digest_of, groups_of, replay_batches
-from coordinator_server.pipeline.plan import Source, plan_shard
+from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
+from coordinator_server.pipeline.compact.plan import plan_shard
+from coordinator_server.pipeline.input.files import InputFile
+from coordinator_server.pipeline.states.groups import digest_of, groups_of, replay_batches
 from protocol.record_batch import Record, iter_batches, iter_records
 from tests.support.random_log import LOG_APPEND_TIME, SPAN_MS, logs, write_log
 from tests.support.segments import START_MS
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
 
+from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.rules import GROUP_RECORDS
-from coordinator_server.pipeline.vectors import VectorEngine
 
 SHARD = "__consumer_offsets-7"
 EXAMPLES = int(os.environ.get("PIPELINE_EXAMPLES", "60"))
@@ -123,7 +124,7 @@ def test_all_engines_write_the_same_bytes(tmp_path: Path, log: list[bytes], segm
     assert compacted(other, cutoff_ms, VectorEngine) == files
     layer = newest_valid_layer(one)
     assert layer is not None
-    inputs = [Source(str(path), 0, layer.to_offset, is_dense=False) for path in layer.files()]
+    inputs = [InputFile(str(path), 0, layer.to_offset, is_dense=False) for path in layer.files()]
     for engine in (PythonEngine(), VectorEngine()):
         with LayerAttempt(other, layer.to_offset) as attempt:
             engine.write(GROUP_RECORDS, inputs, cutoff_ms, attempt)

@@ -16,10 +16,11 @@ from msgspec import Struct
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
-from coordinator_server.pipeline.group_state import digest_of, replay_batches
-from coordinator_server.pipeline.replay import replay
-from coordinator_server.pipeline.sealed import seal
+from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.input.sealing import seal
+from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.replay.shard_states import replay
+from coordinator_server.pipeline.states.groups import digest_of, replay_batches
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.group_records import (
     GroupMetadataKey,

@@ -13,7 +13,8 @@ from coordinator_server.config import Config
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File
 from coordinator_server.log.writer import Post, Settled, write_durably
-from coordinator_server.pipeline.compact import Progress, compact, plans, run_python
+from coordinator_server.pipeline.compact.run import compact, plans, run_python
+from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.composition import Place
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.errors import StartError

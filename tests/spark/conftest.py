@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark() -> Iterator[Any]:
     """A session on two cores."""
     pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
-    from coordinator_server.pipeline.session import session
+    from coordinator_server.pipeline.spark.session import session
 
     with session("local[2]") as spark:
         yield spark

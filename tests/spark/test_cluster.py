@@ -19,9 +19,10 @@ from typing import Any
 import pytest
 
 from coordinator_server.cli import main
-from coordinator_server.pipeline.class_archive import ClassArchive
-from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
-from coordinator_server.pipeline.java import system_java
+from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.spark.class_archive import ClassArchive
+from coordinator_server.pipeline.spark.java import system_java
 from tests.support.eventually import eventually
 from tests.support.processes import is_alive
 from tests.support.segments import coordinator_log, write_meta, write_segments
@@ -136,7 +137,7 @@ def spoiled_cache(directory: Path) -> Path:
     archive = ClassArchive(directory / "coordinator-server", system_java(), SPARK_HOME / "jars")
     name, _, part = archive.option(make=True).partition("=")
     Path(part).write_bytes(os.urandom(100_000))
-    archive.settle(is_whole=True)
+    archive.finish(is_whole=True)
     assert name.startswith("-XX:")
     assert "SharedArchiveFile" in archive.option()
     return directory

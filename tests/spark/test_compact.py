@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coordinator_server.pipeline.compact import CompactResult, Progress, compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.progress import Progress
 from protocol.record_batch import BatchBuilder
 from tests.support.kind_logs import LOGS
 from tests.support.random_log import SPAN_MS, logs, write_log
@@ -21,7 +22,8 @@ from tests.support.segments import START_MS, append_segments, coordinator_log, w
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 
-from coordinator_server.pipeline.spark import TASK_BYTES, ShardFailed, run_spark
+from coordinator_server.pipeline.compact.spark import TASK_BYTES, run_spark
+from coordinator_server.pipeline.errors import ShardFailed
 
 SHARDS = 11
 

@@ -16,7 +16,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.pipeline.state import NoTime, no_id
+from coordinator_server.pipeline.states.state import NoTime, no_id
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime

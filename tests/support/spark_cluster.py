@@ -17,7 +17,7 @@ from typing import Self
 
 import pyspark
 
-from coordinator_server.pipeline.java import java_home
+from coordinator_server.pipeline.spark.java import java_home
 from tests.support.eventually import eventually
 from tests.support.processes import descendants, is_alive
 

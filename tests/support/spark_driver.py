@@ -19,7 +19,7 @@ ANSWER_S = 240
 _PROGRAM = """
 import contextlib, io, json, sys
 from coordinator_server.cli import main
-from coordinator_server.pipeline.session import session
+from coordinator_server.pipeline.spark.session import session
 options = json.loads(sys.argv[1])
 with session(options["master"], options["conf"], ship=options["ship"]) as spark:
     print(json.dumps(spark.sparkContext.defaultParallelism), flush=True)

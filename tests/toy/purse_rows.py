@@ -11,8 +11,8 @@ import msgspec
 from coordinator_server.kinds import Kind, Retention
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.pipeline.changes import LastChanges
 from coordinator_server.pipeline.rules import Keyed, Rule
+from coordinator_server.pipeline.states.changes import LastChanges
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import NO_EFFECTS, BuildShard, ShardServices

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.pipeline.changes import LastChanges
+from coordinator_server.pipeline.states.changes import LastChanges
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.coordinator_records import CoordinatorRecord
 from tests.toy.records import AddedKey, TotalKey, ToySerde, total_record

@@ -1,4 +1,6 @@
-"""The history of every group as Parquet tables: an append-only export of the log, brought up to date by each run.
+"""The history of every group as Parquet tables: a job that adds the records of the log that are new since its last run.
 
-positions ─ what is new of each shard ─► extract ─► Parquet files in an attempt ─► one commit file ─► renamed into the tables
+    positions ─ new records of each shard ─► extract ─► Parquet files in an attempt ─► one run file ─► renamed into the tables
+
+Imports go to ``rules``, ``states``, ``input`` and ``spark``, never to another job.
 """

@@ -1,4 +1,4 @@
-"""One file of a shard as tables: whole columns where the file is plain, record by record where it is not."""
+"""Converts one file of a shard to tables: by whole columns if the file is plain, otherwise record by record."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import numpy as np
 import pyarrow as pa
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.pipeline.columns import Columns, Irregular, map_file, read_columns
 from coordinator_server.pipeline.history.commits import Operations, commits_table, deletions_table, operations, split
-from coordinator_server.pipeline.history.rows import UNKNOWN, Place, Rows, add_rows, rows_of_batch
+from coordinator_server.pipeline.history.rows import UNKNOWN, LogPosition, Rows, add_rows, rows_of_batch
 from coordinator_server.pipeline.history.tables import SCHEMAS
-from coordinator_server.pipeline.plan import Source, read_batches
+from coordinator_server.pipeline.input.columns import Columns, Irregular, map_file, read_columns
+from coordinator_server.pipeline.input.files import InputFile, read_batches
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_records
 
-# Columns of so many records at a time: some hundred bytes each, and twice the record's own while it is turned into text.
+# Number of records that are converted at a time: each takes some hundred bytes, and while text is decoded twice its own size.
 ROWS_AT_ONCE: Final = 1 << 17
 
 Tables = dict[str, pa.Table]
 
 
-def tables_of(shard: int, source: Source, before: int) -> Iterator[tuple[int, Tables]]:
-    """The records of a file from ``source.from_offset`` up to ``before``: how many, and what they say, piece by piece.
+def tables_of(shard: int, file: InputFile, before: int) -> Iterator[tuple[int, Tables]]:
+    """Return the rows of the records from ``file.from_offset`` up to ``before``, in pieces: the number of records, and their tables.
 
-    DamagedLog names the file and the position.
+    Raises DamagedLog with file and position.
     """
-    path = Path(source.path)
+    path = Path(file.path)
     try:
-        columns = read_columns(map_file(path), int(path.stem) if source.is_dense else None, source.to_offset)
+        columns = read_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset)
     except Irregular:
-        yield _read_plainly(shard, source, before)
+        yield _read_records(shard, file, before)
         return
-    is_wanted = (columns.offset >= source.from_offset) & (columns.offset < before)
+    is_wanted = (columns.offset >= file.from_offset) & (columns.offset < before)
     chosen = columns.take(is_wanted)
     if not len(chosen):
         return
@@ -47,7 +47,7 @@ def tables_of(shard: int, source: Source, before: int) -> Iterator[tuple[int, Ta
         try:
             yield len(part), _read_columns(shard, part, Operations(by.found, by.which[piece]))
         except DecodeError as error:
-            raise DamagedLog(source.path, 0, f"a record that cannot be read: {error}") from error
+            raise DamagedLog(file.path, 0, f"a record that cannot be read: {error}") from error
 
 
 def _read_columns(shard: int, columns: Columns, by: Operations) -> Tables:
@@ -60,23 +60,23 @@ def _read_columns(shard: int, columns: Columns, by: Operations) -> Tables:
         value = None if size < 0 else data[end - size : end].tobytes()
         key = data[columns.key_start[row] : columns.key_end[row]].tobytes()
         index = int(by.which[row])
-        place = Place(shard, int(columns.offset[row]), int(columns.timestamp[row]))
-        add_rows(place, key, value, UNKNOWN if index < 0 else by.found[index], rows)
+        position = LogPosition(shard, int(columns.offset[row]), int(columns.timestamp[row]))
+        add_rows(position, key, value, UNKNOWN if index < 0 else by.found[index], rows)
     tables = _as_tables(rows)
     tables["commits"] = pa.concat_tables([commits_table(shard, columns, is_commit, keys, values, by), tables["commits"]])
     tables["deletions"] = pa.concat_tables([deletions_table(shard, columns, is_tombstone, keys, by), tables["deletions"]])
     return tables
 
 
-def _read_plainly(shard: int, source: Source, before: int) -> tuple[int, Tables]:
+def _read_records(shard: int, file: InputFile, before: int) -> tuple[int, Tables]:
     rows: Rows = {name: [] for name in SCHEMAS}
     count = 0
-    for data, position, header in read_batches(source):
+    for data, position, header in read_batches(file):
         try:
-            records = [each for each in iter_records(data, position, header) if source.from_offset <= each.offset < before]
+            records = [each for each in iter_records(data, position, header) if file.from_offset <= each.offset < before]
             rows_of_batch(shard, header, records, rows)
         except DecodeError as error:
-            raise DamagedLog(source.path, position, f"a record that cannot be read: {error}") from error
+            raise DamagedLog(file.path, position, f"a record that cannot be read: {error}") from error
         count += len(records)
     return count, _as_tables(rows)
 

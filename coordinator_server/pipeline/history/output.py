@@ -1,11 +1,11 @@
-"""Where the tables are: a directory of Parquet files, and how far they reach.
+"""The output of the history in a directory: Parquet files, and how far each shard has been read.
 
-    OUT/commits/shard_group=0/day=2026-11-21/000003-0-0.parquet      run 3, hand 0, file 0
-    OUT/_runs/000003.json                                            what run 3 added, and how far each shard has come
-    OUT/_attempt-…/                                                  files of a run that is under way, or that died: a part for each try at a hand
+    OUT/commits/shard_group=0/day=2026-11-21/000003-0-0.parquet      run 3, task 0, file 0
+    OUT/_runs/000003.json                                            the files that run 3 added, and how far it has read each shard
+    OUT/_attempt-…/                                                  files of a run that is active or died: a part for each try at a task
 
-A run writes into an attempt of its own and then its run file, by one rename: from that moment on its files belong to the tables. They are
-renamed to their places afterwards, and by the next run if this one dies before it is through. So every record is there once.
+A run writes its files into an attempt of its own, and then its run file, with one rename: from then on its files belong to the
+tables. Afterwards it renames them to their final paths. If it dies before that, the next run does it. So every record is added once.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from msgspec import Struct
 
 from coordinator_server.log.storage import LocalStorage, make_dir_durably
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.joblock import job_lock
+from coordinator_server.pipeline.job_lock import job_lock
 
 RUNS: Final = "_runs"
 LOCK: Final = "_lock"
 ATTEMPT: Final = "_attempt-"
 
 
-class Written(Struct, frozen=True):
-    """One Parquet file: its place below OUT, how many rows it has, and the part of the attempt that it was written to."""
+class TableFile(Struct, frozen=True):
+    """A Parquet file: its path below OUT, its number of rows, and the part of the attempt that it was written to."""
 
     table: str
     path: str
@@ -40,17 +40,19 @@ class Written(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """One run's addition. ``positions``: the offset that each shard has been read up to."""
+    """What one run added. ``positions`` are the offsets up to which the shards have been read."""
 
     number: int
     cluster_id: str
     attempt: str
     positions: dict[str, int]
-    files: tuple[Written, ...] = ()
+    files: tuple[TableFile, ...] = ()
 
 
-class Tables:
-    """How far the tables of one cluster have come, wherever they are."""
+class Output:
+    """The tables of one cluster, and how far they reach. ``attempt`` is where the run writes its files."""
+
+    attempt: Path | str
 
     def __init__(self, cluster_id: str, last: Run) -> None:
         self._cluster_id = cluster_id
@@ -58,28 +60,31 @@ class Tables:
 
     @property
     def positions(self) -> dict[str, int]:
-        """Where to go on, by shard."""
+        """Return the offsets to continue at, by shard."""
         return self._last.positions
 
     @property
     def number(self) -> int:
-        """Of the run that is under way."""
+        """Return the number of the current run."""
         return self._last.number + 1
 
-    def _run_of(self, attempt: str, files: Sequence[Written], positions: dict[str, int]) -> Run:
+    def add(self, files: Sequence[TableFile], positions: dict[str, int]) -> None:
+        """Make the files of the attempt part of the tables, all or none. Raises Busy if another run was faster."""
+        raise NotImplementedError
+
+    def _run_of(self, attempt: str, files: Sequence[TableFile], positions: dict[str, int]) -> Run:
         return Run(self.number, self._cluster_id, attempt, self.positions | positions, tuple(files))
 
 
-class Output(Tables):
-    """Those in a directory; held by one run at a time."""
+class DirectoryOutput(Output):
+    """The output in a directory, which only one run at a time can open."""
 
     def __init__(self, directory: Path, cluster_id: str, last: Run) -> None:
         super().__init__(cluster_id, last)
         self._directory = directory
-        self.attempt = directory / f"{ATTEMPT}{secrets.token_hex(8)}"
+        self.attempt: Path = directory / f"{ATTEMPT}{secrets.token_hex(8)}"
 
-    def add(self, files: Sequence[Written], positions: dict[str, int]) -> None:
-        """Make the files of the attempt part of the tables, all or none."""
+    def add(self, files: Sequence[TableFile], positions: dict[str, int]) -> None:
         _sync_tree(self.attempt)
         run = self._run_of(self.attempt.name, files, positions)
         _write(self._directory / RUNS / f"{run.number:06d}.json", msgspec.json.encode(run))
@@ -88,10 +93,10 @@ class Output(Tables):
 
 
 @contextlib.contextmanager
-def open_output(directory: Path, cluster_id: str) -> Iterator[Output]:
-    """Take the directory, making it if need be, and put in order what an earlier run left. Raises Busy, CannotRun.
+def open_output(directory: Path, cluster_id: str) -> Iterator[DirectoryOutput]:
+    """Lock the directory, which is created if it is missing, and complete what an earlier run left. Raises Busy, CannotRun.
 
-    For the tables in a store see ``remote.py``.
+    For tables in an object store see ``remote.py``.
     """
     make_dir_durably(LocalStorage(), str(directory))
     with job_lock(directory / LOCK, f"another run writes to {directory}"):
@@ -103,7 +108,7 @@ def open_output(directory: Path, cluster_id: str) -> Iterator[Output]:
             _finish(directory, last)
         for stale in directory.glob(f"{ATTEMPT}*"):
             shutil.rmtree(stale, ignore_errors=True)
-        output = Output(directory, cluster_id, last)
+        output = DirectoryOutput(directory, cluster_id, last)
         try:
             yield output
         finally:
@@ -111,7 +116,7 @@ def open_output(directory: Path, cluster_id: str) -> Iterator[Output]:
 
 
 def last_of(content: bytes, path: str, out: str, cluster_id: str) -> Run:
-    """What the newest run file says. Raises CannotRun when that is nothing, or of another cluster."""
+    """Decode the newest run file. Raises CannotRun if it is damaged, or of another cluster."""
     try:
         last = msgspec.json.decode(content, type=Run)
     except msgspec.DecodeError as error:
@@ -122,7 +127,7 @@ def last_of(content: bytes, path: str, out: str, cluster_id: str) -> Run:
 
 
 def _finish(directory: Path, run: Run) -> None:
-    """Give every file of the run its place. Doing it again changes nothing."""
+    """Move every file of the run to its final path. Repeating it changes nothing."""
     attempt = directory / run.attempt
     touched: set[Path] = set()
     for file in run.files:

@@ -1,13 +1,14 @@
-"""The tables in a store without renames and locks, S3 for one: the same objects as in a directory (``output.py``), and the same two steps.
+"""The output of the history in an object store such as S3, which has no renames and no locks. Objects and steps are those of ``output.py``.
 
-    OUT/_attempt-000003-…/…               objects of a run that is under way, that died, or that lost
-    OUT/_runs/000003.claim-…              a run that is about to add what it has
-    OUT/_runs/000003.json                 what run 3 added: put last; from then on its objects belong to the tables
-    OUT/commits/shard_group=0/…           where they are copied then, by the next run if this one dies before it is through
+    OUT/_attempt-000003-…/…               objects of a run that is active, died, or lost a race
+    OUT/_runs/000003.claim-…              the claim of a run that is about to write its run file
+    OUT/_runs/000003.json                 what run 3 added; from then on its objects belong to the tables
+    OUT/commits/shard_group=0/…           where its objects are copied afterwards, by the next run if this one dies before that
 
-pyarrow puts objects whole, but not on condition that there are none. So a run claims its number first, and looks who else has: of two runs
-at least one sees the other's claim, and gives way. That asks of a store that it lists what has been put, as all do by now. A run that dies
-between its claim and its run file, a moment, leaves a claim that somebody has to remove; who comes upon it says which.
+pyarrow writes an object atomically, but cannot refuse to replace one. So a run first writes a claim for its number, and then lists the
+claims: of two runs at least one sees the other's claim, and gives up. The store must list what has been written before, as all
+current stores do. A run that dies between its claim and its run file, a short moment, leaves a claim that the operator has to remove;
+the next run names it.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ import msgspec
 from pyarrow.fs import FileSelector, FileType
 
 from coordinator_server.pipeline.errors import Busy, CannotRun
-from coordinator_server.pipeline.history.output import ATTEMPT, RUNS, Output, Run, Tables, Written, last_of, open_output
-from coordinator_server.pipeline.places import Place, Url, make_room, open_url
+from coordinator_server.pipeline.history.output import ATTEMPT, RUNS, Output, Run, TableFile, last_of, open_output
+from coordinator_server.pipeline.locations import Location, Url, make_parents, open_url
 
 _CLAIM: Final = ".claim-"
 
 
 @contextmanager
-def open_tables(where: Place, cluster_id: str) -> Iterator[Output | RemoteOutput]:
-    """Take the tables in a directory or a store, and put in order what an earlier run left. Raises Busy, CannotRun."""
+def open_tables(where: Location, cluster_id: str) -> Iterator[Output]:
+    """Open the tables in a directory or a store, and complete what an earlier run left. Raises Busy, CannotRun."""
     if isinstance(where, Path):
         with open_output(where.absolute(), cluster_id) as output:
             yield output
         return
-    remote = RemoteOutput(where, cluster_id)
+    remote = StoreOutput(where, cluster_id)
     remote.tidy()
     try:
         yield remote
@@ -43,26 +44,25 @@ def open_tables(where: Place, cluster_id: str) -> Iterator[Output | RemoteOutput
         remote.discard()
 
 
-class RemoteOutput(Tables):
-    """Those in a store. Runs may race: one of them adds what it has."""
+class StoreOutput(Output):
+    """The output in an object store. Several runs may race, and one of them adds its files."""
 
     def __init__(self, url: Url, cluster_id: str) -> None:
         self._url = url
         self._store, self._root = open_url(url)
         super().__init__(cluster_id, self._last_run(cluster_id))
         self._name = f"{ATTEMPT}{self.number:06d}-{secrets.token_hex(8)}"
-        self.attempt = url.child(self._name).text
+        self.attempt: str = url.child(self._name).text
 
     def tidy(self) -> None:
-        """Finish what the last run has added, and remove the objects of runs that can add nothing any more."""
+        """Complete the last run, and remove the objects of runs that are over."""
         self._finish(self._last)
         for name in self._names("", FileType.Directory):
             number = name.removeprefix(ATTEMPT).partition("-")[0]
             if name.startswith(ATTEMPT) and number.isdecimal() and int(number) <= self._last.number:
                 self._remove(name)
 
-    def add(self, files: Sequence[Written], positions: dict[str, int]) -> None:
-        """Make the objects of the attempt part of the tables, all or none. Raises Busy when another run was quicker."""
+    def add(self, files: Sequence[TableFile], positions: dict[str, int]) -> None:
         run = self._run_of(self._name, files, positions)
         claim = f"{run.number:06d}{_CLAIM}{secrets.token_hex(8)}"
         self._put(f"{RUNS}/{claim}", b"")
@@ -75,7 +75,7 @@ class RemoteOutput(Tables):
         self._finish(run)
 
     def discard(self) -> None:
-        """The run is over, well or not: what is left of its attempt goes."""
+        """Remove what is left of the attempt, at the end of the run."""
         if self._last.attempt != self._name:
             self._remove(self._name)
 
@@ -96,13 +96,13 @@ class RemoteOutput(Tables):
             return last_of(file.read(), str(self._url.child(RUNS, names[-1])), str(self._url), cluster_id)
 
     def _finish(self, run: Run) -> None:
-        """Give every object of the run its place. Doing it again, or twice at once, changes nothing."""
+        """Copy every object of the run to its final path. Repeating it, even at the same time, changes nothing."""
         if not run.attempt or not self._exists(run.attempt, FileType.Directory):
             return
         for file in run.files:
             with suppress(FileNotFoundError):
-                # It is in its place already when it is here no more.
-                make_room(self._store, f"{self._root}/{file.path}")
+                # An object that is no longer here has been copied before.
+                make_parents(self._store, f"{self._root}/{file.path}")
                 source = f"{self._root}/{run.attempt}/{file.part}/{file.path}"
                 self._store.copy_file(source, f"{self._root}/{file.path}")
         missing = [file.path for file in run.files if not self._exists(file.path, FileType.File)]
@@ -119,7 +119,7 @@ class RemoteOutput(Tables):
 
     def _put(self, name: str, content: bytes) -> None:
         path = f"{self._root}/{name}"
-        make_room(self._store, path)
+        make_parents(self._store, path)
         with self._store.open_output_stream(path) as file:
             file.write(content)
 

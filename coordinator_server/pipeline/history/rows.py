@@ -1,4 +1,4 @@
-"""Rows out of single records: the reference, and the way for everything that is not one of the many plain commits."""
+"""Rows from single records. This is the reference, and what reads all records except plain commits (``commits.py``)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from msgspec import Struct
 from coordinator_server.group.classic.subscription import subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
-from coordinator_server.pipeline.group_state import CONSUMER, assigned_partitions
-from coordinator_server.pipeline.state import topic_id_text
+from coordinator_server.pipeline.states.groups import CONSUMER, assigned_partitions
+from coordinator_server.pipeline.states.state import topic_id_text
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
 from protocol.messages.group_records import (
@@ -30,8 +30,8 @@ OUTCOMES: Final = {COMMIT: "committed", ABORT: "aborted"}
 NOBODY: Final[Row] = dict.fromkeys(("operation", "principal", "client_id", "client_host", "by_member_id", "by_instance_id"))
 
 
-class Place(Struct, frozen=True):
-    """Where a record stands in the log, when it was appended, and the transactional producer that wrote it."""
+class LogPosition(Struct, frozen=True):
+    """The position of a record in the log, the time of its append, and the transactional producer that wrote it."""
 
     shard: int
     log_offset: int
@@ -42,18 +42,18 @@ class Place(Struct, frozen=True):
         return {"shard": self.shard, "log_offset": self.log_offset, "time": self.time}
 
 
-class Behind(Struct, frozen=True):
-    """Who was behind an operation, as columns, and why."""
+class Operation(Struct, frozen=True):
+    """An operation that wrote records: the columns that say who ran it, and the reasons."""
 
     who: Row
     reasons: list[Row] | None
 
 
-UNKNOWN: Final = Behind(NOBODY, None)
+UNKNOWN: Final = Operation(NOBODY, None)
 
 
-def behind(provenance: Provenance | None) -> Behind:
-    """Provenance as columns."""
+def operation_of(provenance: Provenance | None) -> Operation:
+    """Convert provenance to columns."""
     if provenance is None:
         return UNKNOWN
     member = spoken_for(provenance)
@@ -65,42 +65,44 @@ def behind(provenance: Provenance | None) -> Behind:
         "by_member_id": member.member_id or None,
         "by_instance_id": member.group_instance_id,
     }
-    return Behind(who, [_reason(reason) for reason in provenance.reasons])
+    return Operation(who, [_reason(reason) for reason in provenance.reasons])
 
 
 def rows_of_batch(shard: int, header: BatchHeader, records: Iterable[Record], rows: Rows) -> None:
-    """Add what the records of a batch say."""
+    """Add the rows of a batch."""
     producer_id = None if header.producer_id == NO_PRODUCER_ID else header.producer_id
     for record, provenance in attributed(records):
         if header.is_control:
             outcome = OUTCOMES.get(control_type(record.key))
             if outcome is not None:
-                where = Place(shard, record.offset, record.timestamp).row()
+                row = LogPosition(shard, record.offset, record.timestamp).row()
                 ended = {"producer_id": header.producer_id, "producer_epoch": header.producer_epoch, "outcome": outcome}
-                rows["transactions"].append(where | ended)
+                rows["transactions"].append(row | ended)
             continue
-        place = Place(shard, record.offset, record.timestamp, producer_id)
-        add_rows(place, record.key, record.value, behind(provenance), rows)
+        position = LogPosition(shard, record.offset, record.timestamp, producer_id)
+        add_rows(position, record.key, record.value, operation_of(provenance), rows)
 
 
-def add_rows(place: Place, key: bytes | None, value: bytes | None, by: Behind, rows: Rows) -> None:
-    """Add what one record says; nothing for a type that the classic group coordinator does not write. Raises DecodeError."""
+def add_rows(position: LogPosition, key: bytes | None, value: bytes | None, by: Operation, rows: Rows) -> None:
+    """Add the rows of one record: none for a type that the classic group coordinator does not write. Raises DecodeError."""
     record = CLASSIC_GROUP_SERDE.decode(key, value)
     match record and (record.key, record.value):
         case (GroupMetadataKey(group=group_id), GroupMetadataValue() as metadata):
-            _add_generation(place, group_id, metadata, by, rows)
+            _add_generation(position, group_id, metadata, by, rows)
         case (GroupMetadataKey(group=group_id), None):
-            rows["deletions"].append(place.row() | {"group_id": group_id, "reasons": by.reasons} | by.who)
-        case ((OffsetCommitKey() | LegacyOffsetCommitKey()) as position, None):
-            named = {"group_id": position.group, "topic": position.topic, "partition": position.partition}
-            rows["deletions"].append(place.row() | named | {"reasons": by.reasons} | by.who)
-        case ((OffsetCommitKey() | LegacyOffsetCommitKey()) as position, committed):
-            named = {"group_id": position.group, "topic": position.topic, "partition": position.partition}
-            rows["commits"].append(place.row() | named | _committed(committed) | {"producer_id": place.producer_id} | by.who)
+            rows["deletions"].append(position.row() | {"group_id": group_id, "reasons": by.reasons} | by.who)
+        case ((OffsetCommitKey() | LegacyOffsetCommitKey()) as named, None):
+            offset = {"group_id": named.group, "topic": named.topic, "partition": named.partition}
+            rows["deletions"].append(position.row() | offset | {"reasons": by.reasons} | by.who)
+        case ((OffsetCommitKey() | LegacyOffsetCommitKey()) as named, committed):
+            offset = {"group_id": named.group, "topic": named.topic, "partition": named.partition}
+            rows["commits"].append(
+                position.row() | offset | _committed(committed) | {"producer_id": position.producer_id} | by.who
+            )
 
 
 def _committed(value: Any) -> Row:
-    """The columns of any version of the value."""
+    """Return the columns of a value of any version."""
     is_known = isinstance(value, OffsetCommitValue)
     return {
         "offset": value.offset,
@@ -112,9 +114,9 @@ def _committed(value: Any) -> Row:
     }
 
 
-def _add_generation(place: Place, group_id: str, value: GroupMetadataValue, by: Behind, rows: Rows) -> None:
-    common = place.row() | {"group_id": group_id, "generation": value.generation}
-    told = {
+def _add_generation(position: LogPosition, group_id: str, value: GroupMetadataValue, by: Operation, rows: Rows) -> None:
+    common = position.row() | {"group_id": group_id, "generation": value.generation}
+    of_generation = {
         "protocol_type": value.protocol_type or None,
         "protocol": value.protocol,
         "leader": value.leader,
@@ -122,7 +124,7 @@ def _add_generation(place: Place, group_id: str, value: GroupMetadataValue, by: 
         "state_time": value.current_state_timestamp if value.current_state_timestamp >= 0 else None,
         "reasons": by.reasons,
     }
-    rows["generations"].append(common | told | by.who)
+    rows["generations"].append(common | of_generation | by.who)
     for member in value.members:
         of_member = common | {"member_id": member.member_id}
         of_client: Row = {

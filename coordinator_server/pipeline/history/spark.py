@@ -1,4 +1,4 @@
-"""Hands of the history, spread by Spark."""
+"""Runs the tasks of the history on Spark."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Final
 import msgspec
 from pyspark.sql import SparkSession
 
-from coordinator_server.pipeline.compact import Progress
-from coordinator_server.pipeline.history.output import Written
-from coordinator_server.pipeline.history.run import Hand, Runner, work
-from coordinator_server.pipeline.spark import spread
+from coordinator_server.pipeline.history.output import TableFile
+from coordinator_server.pipeline.history.run import HistoryTask, Runner, work
+from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.spark.tasks import run_tasks
 
 TASKS_PER_CORE: Final = 2
 
 
 def runner_on(spark: SparkSession) -> Runner:
-    """Hands become tasks of a session."""
+    """Return a runner for the tasks of a history, one Spark task for each."""
 
-    def run(hands: Sequence[Hand], progress: Progress) -> list[tuple[Written, ...]]:
-        found = spread(spark, [[hand] for hand in hands], work, progress)
-        return [msgspec.json.decode(each, type=tuple[Written, ...]) for each in found]
+    def run(tasks: Sequence[HistoryTask], progress: Progress) -> list[tuple[TableFile, ...]]:
+        found = run_tasks(spark, [[task] for task in tasks], work, progress)
+        return [msgspec.json.decode(each, type=tuple[TableFile, ...]) for each in found]
 
     return run
 
 
 def tasks_on(spark: SparkSession) -> int:
-    """How many hands keep a session busy."""
+    """Return the number of tasks that keeps a session busy."""
     return TASKS_PER_CORE * spark.sparkContext.defaultParallelism

@@ -1,7 +1,8 @@
-"""The tables and their columns. What each column means is told in docs/history.md; a test holds the two together.
+"""The tables and their columns. docs/history.md says what each column means; a test compares the two.
 
-Every row has a place in the log (``shard``, ``log_offset``) and the time it was appended (``time``). Times are UTC milliseconds. What was not
-said is null. The columns of ``WHO`` come from provenance headers: rows of one operation share them.
+Every row has the position of its record in the log (``shard``, ``log_offset``) and the time of its append (``time``). Times are UTC
+milliseconds. A value that the log does not have is null. The columns of ``WHO`` come from provenance headers; rows of one operation
+have the same values.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 TIME: Final = pa.timestamp("ms", tz="UTC")
 
-_PLACE: Final = [("shard", pa.int32()), ("log_offset", pa.int64()), ("time", TIME)]
+_POSITION: Final = [("shard", pa.int32()), ("log_offset", pa.int64()), ("time", TIME)]
 WHO: Final = [
     ("operation", pa.string()),
     ("principal", pa.string()),
@@ -26,7 +27,7 @@ REASONS: Final = pa.list_(pa.struct([("why", pa.string()), ("whom", pa.string())
 SCHEMAS: Final[dict[str, pa.Schema]] = {
     "commits": pa.schema(
         [
-            *_PLACE,
+            *_POSITION,
             ("group_id", pa.string()),
             ("topic", pa.string()),
             ("partition", pa.int32()),
@@ -42,7 +43,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
     ),
     "generations": pa.schema(
         [
-            *_PLACE,
+            *_POSITION,
             ("group_id", pa.string()),
             ("generation", pa.int32()),
             ("protocol_type", pa.string()),
@@ -56,7 +57,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
     ),
     "members": pa.schema(
         [
-            *_PLACE,
+            *_POSITION,
             ("group_id", pa.string()),
             ("generation", pa.int32()),
             ("member_id", pa.string()),
@@ -70,7 +71,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
     ),
     "assignments": pa.schema(
         [
-            *_PLACE,
+            *_POSITION,
             ("group_id", pa.string()),
             ("generation", pa.int32()),
             ("member_id", pa.string()),
@@ -80,7 +81,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
     ),
     "deletions": pa.schema(
         [
-            *_PLACE,
+            *_POSITION,
             ("group_id", pa.string()),
             ("topic", pa.string()),
             ("partition", pa.int32()),
@@ -88,5 +89,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
             *WHO,
         ]
     ),
-    "transactions": pa.schema([*_PLACE, ("producer_id", pa.int64()), ("producer_epoch", pa.int32()), ("outcome", pa.string())]),
+    "transactions": pa.schema(
+        [*_POSITION, ("producer_id", pa.int64()), ("producer_epoch", pa.int32()), ("outcome", pa.string())]
+    ),
 }

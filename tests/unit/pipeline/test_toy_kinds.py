@@ -14,14 +14,16 @@ from coordinator_server.cli.clean import clean
 from coordinator_server.kinds import KINDS, Kind
 from coordinator_server.log.cleanable import cleanable
 from coordinator_server.log.layers import LayerAttempt, Summary, newest_valid_layer, publish
-from coordinator_server.pipeline.compact import Progress, compact, compaction_lock, plans, run_python
-from coordinator_server.pipeline.engine import Engine, compact_shard
-from coordinator_server.pipeline.kafka_export import export_kafka
-from coordinator_server.pipeline.kafka_files import KafkaDir
-from coordinator_server.pipeline.plan import ShardPlan, sources
-from coordinator_server.pipeline.replay import ShardState, replay
+from coordinator_server.pipeline.compact.engine import Engine, compact_shard
+from coordinator_server.pipeline.compact.plan import ShardPlan
+from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
+from coordinator_server.pipeline.input.files import compacted_input
+from coordinator_server.pipeline.kafka.exporter import export_kafka
+from coordinator_server.pipeline.kafka.files import KafkaDir
+from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.replay.shard_states import ShardState, replay
+from coordinator_server.pipeline.replay.verify import Check, verify_shard
 from coordinator_server.pipeline.rules import RULES, Keyed
-from coordinator_server.pipeline.verify import Check, verify_shard
 from coordinator_server.server.cleaner import Clean
 from protocol.record_batch import Record
 from tests.support.kafka_partition import plain, segment, write_partition
@@ -55,19 +57,19 @@ def layers(data_dir: Path) -> dict[str, bytes]:
 def engines() -> Iterator[tuple[str, Callable[[ShardPlan], Engine]]]:
     """The vectorised engine, and the one that writes what a shuffle found, which is a dict here."""
     np = pytest.importorskip("numpy", reason="the spark extra is not installed: make test brings it")
-    from coordinator_server.pipeline.giant import GivenOffsets, last_offsets
-    from coordinator_server.pipeline.vectors import VectorEngine, neighbours
+    from coordinator_server.pipeline.compact.shuffle import ShuffledEngine, last_offsets
+    from coordinator_server.pipeline.compact.vector_engine import VectorEngine, neighbours
 
     def shuffled(plan: ShardPlan) -> Engine:
         keyed = RULES[plan.shard.rpartition("-")[0]].compaction
         last: dict[bytes | None, int] = {}
         if not isinstance(keyed, Keyed):
-            return GivenOffsets(iter(()))
-        for group in neighbours(sources(Path(plan.directory), plan.to_offset)[1]):
+            return ShuffledEngine(iter(()))
+        for group in neighbours(compacted_input(Path(plan.directory), plan.to_offset)[1]):
             for batch in last_offsets(group, keyed):
                 for key, offset in zip(batch["key"].to_pylist(), batch["offset"].to_pylist(), strict=True):
                     last[key] = max(offset, last.get(key, -1))
-        return GivenOffsets(iter([np.array(sorted(last.values()), np.int64)]))
+        return ShuffledEngine(iter([np.array(sorted(last.values()), np.int64)]))
 
     yield "vectorised", lambda _plan: VectorEngine()
     yield "many-tasks", shuffled

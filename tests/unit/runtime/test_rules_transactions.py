@@ -11,7 +11,7 @@ from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.pipeline.state import NoTime
+from coordinator_server.pipeline.states.state import NoTime
 from coordinator_server.runtime.loader import replay_batch
 from protocol.control_records import end_transaction_marker
 from protocol.error_codes import ErrorCode

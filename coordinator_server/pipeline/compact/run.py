@@ -1,0 +1,84 @@
+"""The compaction of a whole data directory: plan, compact the shards, publish all layers or none.
+
+Steps, and what a kill after each leaves behind:
+
+1. take the compaction lock, remove the attempts of writers that died    nothing
+2. seal, plan                                                            sealed segments
+3. compact every shard into an attempt directory                         attempts, which the next run removes
+4. publish each attempt with one rename                                  some shards with a whole new layer; the next run does the rest
+
+A shard that fails stops the run before step 4. The server deletes the layers and segments that are no longer needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from coordinator_server.log.layers import clean_attempts, publish
+from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
+from coordinator_server.pipeline.compact.plan import ShardPlan, plan_shard
+from coordinator_server.pipeline.input.files import input_bytes
+from coordinator_server.pipeline.input.shards import shard_directories
+from coordinator_server.pipeline.job_lock import job_lock
+from coordinator_server.pipeline.progress import Progress
+
+LOCK: Final = ".compact.lock"
+
+
+# Runs plans, in any order and any process. Raises if one of them fails.
+Runner = Callable[[Sequence[ShardPlan], int | None, Progress], Iterable[ShardResult]]
+
+
+class CompactResult(Struct, frozen=True):
+    """What a compaction has done: the new layers, and why shards were left alone."""
+
+    layers: tuple[ShardResult, ...] = ()
+    left_alone: tuple[str, ...] = ()
+
+
+@contextlib.contextmanager
+def compaction_lock(data_dir: Path) -> Iterator[None]:
+    """Hold the lock that only one compaction can have, and remove the attempts of earlier ones. It is released when the process ends."""
+    with job_lock(data_dir / LOCK, f"another compaction of {data_dir} is running"):
+        for shard_dir in shard_directories(data_dir):
+            clean_attempts(shard_dir)
+        yield
+
+
+def plans(data_dir: Path, sealed: Mapping[str, int]) -> list[ShardPlan]:
+    """Plan every shard that has newly sealed segments. ``sealed`` is the answer of ``sealing.seal``."""
+    return [plan for path in shard_directories(data_dir) if (plan := plan_shard(path, sealed.get(path.name))) is not None]
+
+
+def run_python(todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
+    """Compact the shards with the plain engine, one after the other."""
+    engine = PythonEngine()
+    results: list[ShardResult] = []
+    records = 0
+    for plan in todo:
+        results.append(compact_shard(plan, cutoff_ms, engine))
+        records += results[-1].records_in
+        progress.advance(len(results), records)
+    return results
+
+
+def compact(todo: Sequence[ShardPlan], cutoff_ms: int | None, run: Runner, progress: Progress) -> CompactResult:
+    """Run the plans and publish all layers or none. The caller holds the compaction lock."""
+    progress.start(len(todo), sum(input_bytes(Path(plan.directory), plan.to_offset) for plan in todo))
+    try:
+        results = {result.directory: result for result in run(todo, cutoff_ms, progress)}
+        ordered = [results[plan.directory] for plan in todo]
+        done = [result for result in ordered if result.attempt]
+        for result in done:
+            publish(Path(result.attempt), Path(result.directory), result.to_offset)
+    finally:
+        progress.stop()
+        # Attempts of a run that failed, and of tasks that Spark ran twice.
+        for plan in todo:
+            clean_attempts(Path(plan.directory))
+    return CompactResult(tuple(done), tuple(result.left_alone for result in ordered if result.left_alone))

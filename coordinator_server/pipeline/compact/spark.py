@@ -1,0 +1,79 @@
+"""Compaction on Spark: the shards of a data directory, divided into tasks.
+
+Each task runs the vectorised engine on its shards, in attempt directories of its own, and returns their ``ShardResult`` rows. A task
+that Spark runs again or twice writes other attempts; only those whose rows the driver gets are published. A shard that is too large
+for one task is compacted with a shuffle of its keys (``shuffle.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its name everywhere
+
+from coordinator_server.pipeline.compact.engine import ShardResult, compact_shard
+from coordinator_server.pipeline.compact.plan import ShardPlan
+from coordinator_server.pipeline.compact.shuffle import ShuffledEngine, last_offsets
+from coordinator_server.pipeline.compact.vector_engine import VectorEngine, neighbours
+from coordinator_server.pipeline.input.files import InputFile, compacted_input, input_bytes
+from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.rules import Keyed, rule_of
+from coordinator_server.pipeline.spark.tasks import SCHEMA, collect_results, divide, result_row, run_tasks
+
+# The most that one task reads of a shard. With a record of another key every 460 bytes it takes about 1.5 GB of memory.
+TASK_BYTES: Final = 1 << 30
+
+
+def run_spark(
+    spark: SparkSession, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress, task_bytes: int = TASK_BYTES
+) -> list[ShardResult]:
+    """Compact the shards, the largest first. Keyed shards of more than ``task_bytes`` come last, each by many tasks."""
+    sizes = {plan.directory: input_bytes(Path(plan.directory), plan.to_offset) for plan in todo}
+    large = {plan: keyed for plan in todo if sizes[plan.directory] > task_bytes and (keyed := _keyed(plan)) is not None}
+    others = [plan for plan in todo if plan not in large]
+    found = run_tasks(spark, divide(spark, others, lambda plan: sizes[plan.directory]), partial(_compact, cutoff_ms), progress)
+    results = [msgspec.json.decode(result, type=ShardResult) for result in found]
+    for plan, keyed in large.items():
+        results.append(compact_by_shuffle(spark, plan, keyed, cutoff_ms))
+        progress.advance(len(results), sum(result.records_in for result in results))
+    return results
+
+
+def compact_by_shuffle(spark: SparkSession, plan: ShardPlan, keyed: Keyed, cutoff_ms: int | None) -> ShardResult:
+    """Compact one shard by many tasks, to the same bytes as by one (``shuffle.py``). Raises ShardFailed, LogError."""
+    groups = list(neighbours(compacted_input(Path(plan.directory), plan.to_offset)[1]))
+    found = spark.range(0, len(groups), 1, len(groups)).mapInArrow(partial(_find, groups, keyed), "key binary, offset long")
+    last = found.groupBy("key").agg(F.max("offset").alias("offset")).select("offset")
+    written = last.repartition(1).sortWithinPartitions("offset").mapInArrow(partial(_write, plan, cutoff_ms), SCHEMA)
+    [result] = collect_results(spark.sparkContext, written, lambda: None)
+    return msgspec.json.decode(result, type=ShardResult)
+
+
+def _keyed(plan: ShardPlan) -> Keyed | None:
+    """Return the rule of a keyed shard, which many tasks can compact; None for a folded shard."""
+    compaction = rule_of(plan.shard).compaction
+    return compaction if isinstance(compaction, Keyed) else None
+
+
+def _compact(cutoff_ms: int | None, plan: ShardPlan) -> tuple[bytes, int]:
+    found = compact_shard(plan, cutoff_ms, VectorEngine())
+    return msgspec.json.encode(found), found.records_in
+
+
+def _find(groups: Sequence[Sequence[InputFile]], keyed: Keyed, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Find the last offsets of the groups with the given numbers, in a Python worker."""
+    for batch in numbers:
+        for number in batch.column(0).to_pylist():
+            yield from last_offsets(groups[number], keyed)
+
+
+def _write(plan: ShardPlan, cutoff_ms: int | None, offsets: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write the layer, in a Python worker."""
+    engine = ShuffledEngine(batch.column(0).to_numpy() for batch in offsets)
+    yield result_row(lambda: msgspec.json.encode(compact_shard(plan, cutoff_ms, engine)))

@@ -1,0 +1,302 @@
+"""The vectorised engine: it writes the same layers as the reference, from columns.
+
+Inputs are read newest first, in groups of about GROUP_BYTES. So memory holds the columns of one group, the distinct keys, and for
+each kept record its position in its (mapped) file. A record is kept if it is the last of its key in its group, and no newer group
+has the key; Arrow's hash tables answer that exactly. Then the kept records are written, oldest first. Their bytes from the key's
+length on are copied from the input; only the bytes before it, which depend on the batch, are encoded again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from crc32c import crc32c
+from numpy.typing import NDArray
+
+from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
+from coordinator_server.pipeline.input.columns import CHECKED_FROM, HEADER, Columns, Ints, Irregular, map_file, read_columns
+from coordinator_server.pipeline.input.files import InputFile
+from coordinator_server.pipeline.layer.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
+from coordinator_server.pipeline.layer.record_digest import GOLDEN, MASK, MIX, SEEDS, RecordDigest
+from coordinator_server.pipeline.rules import Keyed
+from protocol.record_batch import HEADER_SIZE, MAGIC
+
+GROUP_BYTES: Final = 64 * 1024 * 1024
+WRITE_RECORDS: Final = 1 << 17
+
+Words = NDArray[np.uint64]
+_EMPTY: Final = pa.scalar(b"", pa.large_binary())
+_PADDING: Final = pa.array([b"\0" * size for size in range(8)], pa.large_binary())
+
+
+class VectorEngine:
+    """Uses columns where all files are plain, and the reference engine otherwise."""
+
+    def write(self, keyed: Keyed, inputs: Sequence[InputFile], cutoff_ms: int | None, attempt: LayerAttempt, /) -> EngineResult:
+        try:
+            records_in, kept = _select(inputs)
+            check_keys(kept, keyed)
+            if cutoff_ms is not None:
+                kept = [part.take((part.value_size >= 0) | (part.timestamp >= cutoff_ms)) for part in kept]
+            kept = [part for part in kept if len(part)]
+            check_ascending(kept)
+        except Irregular:
+            return PythonEngine().write(keyed, inputs, cutoff_ms, attempt)
+        write_batches(kept, attempt)
+        tombstones = sum(int((part.value_size < 0).sum()) for part in kept)
+        return EngineResult(records_in, sum(map(len, kept)), tombstones, digest_columns(kept))
+
+    def digest(self, paths: Sequence[Path], /) -> RecordDigest:
+        found = RecordDigest()
+        for path in paths:
+            try:
+                found.merge(digest_columns([read_columns(map_file(path), None, 2**63 - 1)]))
+            except Irregular:
+                found.merge(PythonEngine().digest([path]))
+        return found
+
+
+def _select(inputs: Sequence[InputFile]) -> tuple[int, list[Columns]]:
+    """Return the number of records, and the last record of each key, in offset order."""
+    records_in = 0
+    seen: list[pa.Array] = []
+    kept: list[Columns] = []
+    for group in neighbours(inputs):
+        parts = [read_file(file) for file in group]
+        records_in += sum(map(len, parts))
+        distinct, last = last_of_keys(parts)
+        if seen and len(distinct):
+            is_new = pc.invert(pc.is_in(distinct, value_set=pa.chunked_array(seen)))
+            distinct, last = distinct.filter(is_new), last[is_new.to_numpy(zero_copy_only=False)]
+        seen.append(distinct)
+        last.sort()
+        kept += reversed(_split(parts, last))
+    kept.reverse()
+    return records_in, kept
+
+
+def last_of_keys(parts: Sequence[Columns]) -> tuple[pa.Array, Ints]:
+    """Return the distinct keys of files in offset order, and for each the row of its last record. Rows are counted over all files."""
+    encoded = pa.concat_arrays([part.keys() for part in parts]).dictionary_encode()
+    last = np.empty(len(encoded.dictionary), np.int64)
+    codes = encoded.indices.to_numpy()
+    last[codes] = np.arange(len(codes))
+    return encoded.dictionary, last
+
+
+def neighbours(inputs: Sequence[InputFile]) -> Iterator[list[InputFile]]:
+    """Divide the files into groups of neighbours. The newest group comes first; in a group the oldest file does."""
+    group: list[InputFile] = []
+    size = 0
+    for file in reversed(inputs):
+        added = Path(file.path).stat().st_size
+        if group and size + added > GROUP_BYTES:
+            yield group[::-1]
+            group, size = [], 0
+        group.append(file)
+        size += added
+    if group:
+        yield group[::-1]
+
+
+def read_file(file: InputFile) -> Columns:
+    """Return the columns of a file from ``from_offset`` on. Raises Irregular."""
+    path = Path(file.path)
+    columns = read_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset)
+    return columns if file.from_offset == 0 else columns.take(columns.offset >= file.from_offset)
+
+
+def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:
+    """Return the given rows, part by part. Rows are counted over all parts."""
+    found = []
+    start = 0
+    for part in parts:
+        end = start + len(part)
+        first, behind = np.searchsorted(rows, (start, end))
+        found.append(part.take(rows[first:behind] - start))
+        start = end
+    return found
+
+
+def check_keys(kept: Sequence[Columns], keyed: Keyed) -> None:
+    """Raise Irregular if keys have aliases: only the reference engine replaces those (``keyed.py``)."""
+    for part in kept:
+        # The first two bytes are the record's type; a shorter key has none.
+        typed = part.key_start[part.key_end - part.key_start >= 2]
+        for first, second in keyed.aliases:
+            if ((part.data[typed] == first) & (part.data[typed + 1] == second)).any():
+                raise Irregular("keys that name the same as others")
+
+
+def check_ascending(kept: Sequence[Columns]) -> None:
+    """Raise Irregular if offsets do not ascend."""
+    if (np.diff(_joined(kept, "offset")) <= 0).any():
+        raise Irregular("records out of order")
+
+
+def _joined(kept: Sequence[Columns], name: str) -> Ints:
+    return np.concatenate([np.empty(0, np.int64), *(getattr(part, name) for part in kept)])
+
+
+class _Rows(NamedTuple):
+    """The kept records of all files. ``cuts`` has the first row of each batch, and the number of rows at its end."""
+
+    offset: Ints
+    timestamp: Ints
+    epoch: Ints
+    cuts: Ints
+
+
+def write_batches(kept: Sequence[Columns], attempt: LayerAttempt, *, is_end: bool = True) -> list[Columns]:
+    """Cut the records into batches and append these, a slice of whole batches at a time.
+
+    If more records follow (not ``is_end``), the last batch may get some of them: it is not appended, and its records are returned.
+    """
+    size = _joined(kept, "key_end") - _joined(kept, "key_start") + np.maximum(_joined(kept, "value_size"), 0)
+    offset, epoch = _joined(kept, "offset"), _joined(kept, "epoch")
+    rows = _Rows(offset, _joined(kept, "timestamp"), epoch, _cuts(offset, epoch, size))
+    first, end = 0, len(rows.cuts) - (1 if is_end else 2)
+    while first < end:
+        last = max(first + 1, int(np.searchsorted(rows.cuts, rows.cuts[first] + WRITE_RECORDS, "right")) - 1)
+        cuts = rows.cuts[first : min(last, end) + 1]
+        span = np.arange(cuts[0], cuts[-1])
+        tails = pa.concat_arrays([part.tails() for part in _split(kept, span) if len(part)])
+        _write_batches(rows, cuts, tails, attempt)
+        first = last
+    return [part for part in _split(kept, np.arange(rows.cuts[max(end, 0)], len(offset))) if len(part)]
+
+
+def _cuts(offset: Ints, epoch: Ints, size: Ints) -> Ints:
+    """Return where batches start. Each takes as many records as the limits allow."""
+    total = len(offset)
+    summed = np.cumsum(size)
+    changes = np.append(np.flatnonzero(np.diff(epoch)) + 1, total)
+    cuts = [0]
+    while cuts[-1] < total:
+        at = cuts[-1]
+        before = int(summed[at] - size[at])
+        by_size = int(np.searchsorted(summed, before + MAX_BYTES, "right"))
+        by_offset = int(np.searchsorted(offset, offset[at] + MAX_OFFSET_DELTA, "right"))
+        by_epoch = int(changes[np.searchsorted(changes, at, "right")])
+        cuts.append(min(at + MAX_RECORDS, max(by_size, at + 1), by_offset, by_epoch))
+    return np.array(cuts, np.int64)
+
+
+def _write_batches(rows: _Rows, cuts: Ints, tails: pa.Array, attempt: LayerAttempt) -> None:
+    counts = np.diff(cuts)
+    start = int(cuts[0])
+    span = slice(start, int(cuts[-1]))
+    offset, timestamp = rows.offset[span], rows.timestamp[span]
+    headers = np.zeros(len(counts), HEADER)
+    headers["base_offset"] = rows.offset[cuts[:-1]]
+    headers["epoch"] = rows.epoch[cuts[:-1]]
+    headers["magic"] = MAGIC
+    headers["last_delta"] = rows.offset[cuts[1:] - 1] - rows.offset[cuts[:-1]]
+    headers["base_timestamp"] = rows.timestamp[cuts[:-1]]
+    headers["max_timestamp"] = np.maximum.reduceat(timestamp, cuts[:-1] - start)
+    for name in ("producer_id", "producer_epoch", "base_sequence"):
+        headers[name] = -1
+    headers["count"] = counts
+    deltas = (timestamp - np.repeat(rows.timestamp[cuts[:-1]], counts), offset - np.repeat(rows.offset[cuts[:-1]], counts))
+    records = pc.binary_join_element_wise(_prefixes(*deltas, pc.binary_length(tails).to_numpy()), tails, _EMPTY)
+    edges = _edges(records)[cuts - start]
+    headers["length"] = np.diff(edges) + HEADER_SIZE - 12
+    _append(headers, memoryview(records.buffers()[2]), edges, attempt)
+
+
+def _append(headers: NDArray[Any], records: memoryview, edges: Ints, attempt: LayerAttempt) -> None:
+    """Compute the checksums, the only step that is done batch by batch, and append the batches."""
+    bounds = edges.tolist()
+    checked = memoryview(headers.tobytes())
+    crcs = []
+    for row in range(len(headers)):
+        fixed = checked[row * HEADER_SIZE + CHECKED_FROM : (row + 1) * HEADER_SIZE]
+        crcs.append(crc32c(records[bounds[row] : bounds[row + 1]], crc32c(fixed)))
+    headers["crc"] = crcs
+    whole = memoryview(headers.tobytes())
+    for row, base_offset in enumerate(headers["base_offset"].tolist()):
+        attempt.append(base_offset, whole[row * HEADER_SIZE : (row + 1) * HEADER_SIZE], records[bounds[row] : bounds[row + 1]])
+
+
+def _prefixes(timestamp_delta: Ints, offset_delta: Ints, tail_size: Ints) -> pa.Array:
+    """Return the bytes of each record before the key's length: its own length, attributes of 0, and the two deltas."""
+    times, offsets = _bits(timestamp_delta), _bits(offset_delta)
+    time_size, offset_size = _varint_sizes(times), _varint_sizes(offsets)
+    body = _bits(1 + time_size + offset_size + tail_size)
+    body_size = _varint_sizes(body)
+    edges = np.zeros(len(body) + 1, np.int64)
+    np.cumsum(body_size + 1 + time_size + offset_size, out=edges[1:])
+    out = np.zeros(edges[-1], np.uint8)
+    _put_varints(out, edges[:-1], body)
+    _put_varints(out, edges[:-1] + body_size + 1, times)
+    _put_varints(out, edges[:-1] + body_size + 1 + time_size, offsets)
+    return pa.Array.from_buffers(pa.large_binary(), len(body), [None, pa.py_buffer(edges), pa.py_buffer(out)])
+
+
+def _bits(value: Ints) -> Words:
+    """Encode as zig-zag."""
+    return ((value << 1) ^ (value >> 63)).astype(np.uint64)
+
+
+def _varint_sizes(bits: Words) -> Ints:
+    size = np.ones(len(bits), np.int64)
+    for shift in range(7, 64, 7):
+        longer = bits >= np.uint64(1 << shift)
+        if not longer.any():
+            break
+        size += longer
+    return size
+
+
+def _put_varints(out: NDArray[np.uint8], at: Ints, bits: Words) -> None:
+    while len(bits):
+        more = bits >= 0x80
+        out[at] = (bits & np.uint64(0x7F)).astype(np.uint8) | (more.astype(np.uint8) << 7)
+        at, bits = at[more] + 1, bits[more] >> np.uint64(7)
+
+
+def _edges(array: pa.Array) -> Ints:
+    """Return the offsets buffer of a large binary that was just computed."""
+    assert array.offset == 0
+    return np.frombuffer(array.buffers()[1], np.int64)[: len(array) + 1]
+
+
+def digest_columns(kept: Sequence[Columns]) -> RecordDigest:
+    """Return the ``RecordDigest`` of whole columns."""
+    found = RecordDigest()
+    for part in kept:
+        for first in range(0, len(part), WRITE_RECORDS):
+            found.merge(_digest_slice(part.take(slice(first, first + WRITE_RECORDS)).keys_and_values()))
+    return found
+
+
+def _digest_slice(data: pa.Array) -> RecordDigest:
+    size = pc.binary_length(data).to_numpy()
+    padded = pc.binary_join_element_wise(data, _PADDING.take(pa.array(-size % 8)), _EMPTY)
+    edges = _edges(padded) >> 3
+    words = np.frombuffer(padded.buffers()[2], "<u8")[: edges[-1]]
+    counts = np.diff(edges)
+    position = np.arange(edges[-1]) - np.repeat(edges[:-1], counts)
+    sums = []
+    for seed in SEEDS:
+        products = words * _weights(seed, int(counts.max()))[position]
+        hashes = _mixed(np.add.reduceat(products, edges[:-1]) + size.astype(np.uint64))
+        sums.append(int(np.add.reduce(hashes)) & MASK)
+    return RecordDigest(len(data), (sums[0], sums[1]))
+
+
+def _weights(seed: int, count: int) -> Words:
+    index = np.arange(1, count + 1, dtype=np.uint64)
+    return _mixed(index * np.uint64(GOLDEN) + np.uint64(seed)) | np.uint64(1)
+
+
+def _mixed(value: Words) -> Words:
+    for shift, factor in MIX:
+        value = (value ^ value >> np.uint64(shift)) * np.uint64(factor)
+    return value

@@ -1,0 +1,115 @@
+"""Seals the segments of a data directory, so that jobs can read all records that are durable now.
+
+If a server runs, it is asked over its control socket. Otherwise the job recovers the log itself, under the server's lock.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Final
+
+import msgspec
+
+from coordinator_server.log.errors import LockedLog, LogError
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.meta import NAME, read_meta
+from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.store import ShardId
+from coordinator_server.pipeline.errors import CannotRun, CannotSeal
+
+CONTROL: Final = "control.sock"
+# Sealing writes and syncs the pending batches of every shard, which is slow on a slow disk.
+SEAL_TIMEOUT_S: Final = 120.0
+
+
+def check_data_dir(data_dir: Path) -> None:
+    """Raise CannotRun for a directory that is no data directory, so that nothing is created there by mistake."""
+    if not (data_dir / NAME).is_file():
+        raise CannotRun(f"{data_dir} is no data directory of coordinator-server (no {NAME} in it): check --data-dir")
+
+
+def seal(data_dir: Path) -> dict[str, int]:
+    """Seal all shards. Return the offset up to which each is sealed."""
+    with _control(data_dir) as connection:
+        if connection is not None:
+            return msgspec.convert(_ask(data_dir, connection, {"op": "seal"})["shards"], dict[str, int])
+    try:
+        with offline_store(data_dir) as (store, run_until):
+            answers: list[dict[ShardId, int] | LogError] = []
+            store.seal(answers.append)
+            run_until(lambda: bool(answers))
+    except LockedLog as error:
+        raise CannotSeal(f"{error}; it does not listen on {data_dir / CONTROL}: is it starting or stopping? Try again") from error
+    answer = answers[0]
+    if isinstance(answer, LogError):
+        raise answer
+    return {str(shard): end for shard, end in answer.items()}
+
+
+def ask_server(data_dir: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
+    """Send an operation to the control socket, and return the server's answer; None if no server runs. Raises CannotSeal if it refuses."""
+    with _control(data_dir) as connection:
+        return None if connection is None else _ask(data_dir, connection, request)
+
+
+def is_served(data_dir: Path) -> bool:
+    """Return whether a server listens on the directory's control socket."""
+    with _control(data_dir) as connection:
+        return connection is not None
+
+
+@contextmanager
+def offline_store(data_dir: Path) -> Iterator[tuple[LocalLogStore, Callable[[Callable[[], bool]], None]]]:
+    """Recover the log under the server's lock. Return it with a function that runs its callbacks until a condition holds. Raises LockedLog."""
+    calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    meta = read_meta(LocalStorage(), str(data_dir))
+    store = LocalLogStore.open(str(data_dir), post=calls.put, node_id=meta.node_id, partitions=meta.partitions)
+
+    def run_until(is_done: Callable[[], bool]) -> None:
+        while not is_done():
+            calls.get()()
+
+    try:
+        yield store, run_until
+    finally:
+        store.close()
+
+
+@contextmanager
+def _control(data_dir: Path) -> Iterator[socket.socket | None]:
+    """Connect to the running server; None if no server listens."""
+    # The path of a Unix socket is limited to about 100 bytes, so the data directory is named by its descriptor.
+    directory = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(SEAL_TIMEOUT_S)
+            try:
+                connection.connect(f"/proc/self/fd/{directory}/{CONTROL}")
+            except (FileNotFoundError, ConnectionRefusedError):
+                yield None
+            except PermissionError as error:
+                raise CannotSeal(
+                    f"no permission to speak to the running server on {data_dir / CONTROL}: run this as the server's user"
+                ) from error
+            else:
+                yield connection
+    finally:
+        os.close(directory)
+
+
+def _ask(data_dir: Path, connection: socket.socket, request: Mapping[str, object]) -> dict[str, Any]:
+    where = data_dir / CONTROL
+    try:
+        connection.sendall(msgspec.json.encode(request) + b"\n")
+        with connection.makefile("rb") as lines:
+            reply = msgspec.json.decode(lines.readline(), type=dict[str, Any])
+    except (OSError, msgspec.DecodeError) as error:
+        raise CannotSeal(f"the server did not answer on {where}: {error}; look at its log, then try again") from error
+    if reply.get("ok") is not True:
+        raise CannotSeal(f"the server refused to {request['op']} on {where}: {reply.get('error')}")
+    return reply

@@ -1,0 +1,128 @@
+"""Exports shards to a stopped Kafka broker: they replace the partitions of the same topics in its directory.
+
+The topics are those whose rule is ``is_exported``: ``__consumer_offsets`` always, the others if there is a log of them.
+
+The export has what a start of this server would read: the newest layer, then the segments after it, with the records that are still
+in the journal. Batches are copied unchanged. A segment ends before it gets too large, or an offset too far from the first for Kafka's
+indexes. Indexes, producer snapshots and epoch files are not written. The broker rebuilds them after an unclean stop, so the mark of a
+clean stop is removed first. The new files of a partition are complete before the old ones are removed; after an interruption, run the
+export again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from coordinator_server.kinds import Kind
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
+from coordinator_server.log.store import ShardId
+from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.input.sealing import offline_store
+from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition
+from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.rules import RULES
+from protocol.record_batch import iter_records, read_header
+
+SEGMENT_BYTES: Final = 100 * 1024 * 1024
+# The file that tells a broker the topic of the directory.
+IDENTITY: Final = "partition.metadata"
+_ATTEMPT: Final = ".exported"
+_MAX_OFFSET_DELTA: Final = 2**31 - 1
+
+
+class ExportResult(Struct, kw_only=True):
+    """What was exported to a Kafka broker."""
+
+    to: str
+    partitions: int
+    batches: int = 0
+    records: int = 0
+    bytes: int = 0
+
+
+def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportResult:
+    """Replace the partitions of a stopped broker. Raises CannotRun if they do not match, LockedLog if server or broker is running."""
+    broker = KafkaDir(log_dir)
+    storage = LocalStorage()
+    with offline_store(data_dir) as (store, _):
+        partitions: list[Partition] = []
+        for kind in _exported(store):
+            found = broker.partitions(kind.topic)
+            _check(kind, found, store.meta.partition_count(kind.topic), log_dir)
+            partitions += found
+        result = ExportResult(to=str(log_dir), partitions=len(partitions))
+        storage.remove(str(log_dir / CLEAN_SHUTDOWN))
+        sync_dir(storage, str(log_dir))
+        progress.start(len(partitions))
+        try:
+            for done, partition in enumerate(partitions, 1):
+                _replace(store, partition, result)
+                progress.advance(done, result.records)
+        finally:
+            progress.stop()
+    return result
+
+
+def _exported(store: LocalLogStore) -> list[Kind]:
+    """Return the kinds that have a log, and those that always exist."""
+    used = {shard.topic for shard in store.shards()}
+    return [rule.kind for rule in RULES.values() if rule.is_exported and (rule.kind.is_permanent or rule.kind.topic in used)]
+
+
+def _check(kind: Kind, partitions: list[Partition], count: int, log_dir: Path) -> None:
+    numbers = [partition.number for partition in partitions]
+    if numbers != list(range(count)):
+        found = f"{len(numbers)} partitions" if numbers else "no partition"
+        raise CannotRun(
+            f"{log_dir} has {found} of {kind.topic}, and {count} are to go there: have the broker make the topic first, "
+            f"with {kind.partitions}={count} and all partitions on it"
+        )
+    strange = [partition.directory for partition in partitions if not (partition.directory / IDENTITY).exists()]
+    if strange:
+        raise CannotRun(f"{strange[0]} has no {IDENTITY}: it is not the directory of a broker's partition")
+
+
+def _replace(store: LocalLogStore, partition: Partition, result: ExportResult) -> None:
+    storage = LocalStorage()
+    directory = partition.directory
+    shard = ShardId(partition.topic, partition.number)
+    old = [path for path in directory.iterdir() if path.name != IDENTITY]
+    names = []
+    for base, data in _segments(store.read(shard, 0), store.end_offset(shard), result):
+        names.append(f"{base:020d}.log")
+        replace_file(storage, str(directory / f"{names[-1]}{_ATTEMPT}"), data)
+    attempts = {f"{name}{_ATTEMPT}" for name in names}
+    for path in old:
+        if path.is_file() and path.name not in attempts:
+            path.unlink()
+    for name in names:
+        storage.rename(str(directory / f"{name}{_ATTEMPT}"), str(directory / name))
+    sync_dir(storage, str(directory))
+
+
+def _segments(batches: Iterable[bytes], end_offset: int, result: ExportResult) -> Iterator[tuple[int, bytes]]:
+    """Return base offset and bytes of each segment. If the last batch ends before ``end_offset``, an empty segment is named for that."""
+    segment: list[bytes] = []
+    base = size = next_offset = 0
+    for batch in batches:
+        header = read_header(batch)
+        if segment and (size + len(batch) > SEGMENT_BYTES or header.last_offset - base > _MAX_OFFSET_DELTA):
+            yield base, b"".join(segment)
+            segment = []
+        if not segment:
+            base, size = header.base_offset, 0
+        segment.append(batch)
+        size += len(batch)
+        next_offset = header.next_offset
+        result.batches += 1
+        result.records += sum(1 for _ in iter_records(batch, 0, header))
+        result.bytes += len(batch)
+    if segment:
+        yield base, b"".join(segment)
+    if next_offset < end_offset:
+        yield end_offset, b""

@@ -1,0 +1,107 @@
+"""The topics of an imported cluster, as records of our own ``__cluster_metadata``: names, ids and numbers of partitions.
+
+If the broker's directories have a metadata log (``__cluster_metadata-0``), topics are read from its newest snapshot and the segments
+after it. Otherwise topics are derived from committed offsets: the number of partitions from the highest partition, and the id from the
+newest offset that has one. A topic without an id gets one that is computed from the cluster's id and the topic's name.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from coordinator_server.catalog.create import topic_records
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topics import Topic, name_problem
+from coordinator_server.config import Config
+from coordinator_server.kinds import GROUPS, KINDS
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.pipeline.kafka.files import Partition, newest_snapshot, offset_of
+from coordinator_server.pipeline.states.state import NoTime
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE
+from protocol.errors import DecodeError
+from protocol.fields import ZERO_UUID
+from protocol.record_batch import BatchBuilder, iter_batches, iter_records, read_header
+
+_BATCH_BYTES: Final = 256 * 1024
+
+
+class TopicsOfOffsets:
+    """Collects topics from committed offsets."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[int, int, bytes]] = {}
+
+    def add(self, name: str, partition: int, topic_id: bytes, commit_ms: int) -> None:
+        """Add one committed offset."""
+        partitions, newest_ms, known_id = self._seen.get(name, (0, -1, ZERO_UUID))
+        if topic_id != ZERO_UUID and commit_ms >= newest_ms:
+            newest_ms, known_id = commit_ms, topic_id
+        self._seen[name] = max(partitions, partition + 1), newest_ms, known_id
+
+    def topics(self, cluster_id: str) -> list[Topic]:
+        """Return all topics, by name."""
+        found = []
+        for name, (partitions, _, topic_id) in sorted(self._seen.items()):
+            if name not in KINDS and name_problem(name) is None:
+                found.append(Topic(name, topic_id if topic_id != ZERO_UUID else _id_of(cluster_id, name), partitions))
+        return found
+
+
+def topics_of_metadata(log: Partition) -> tuple[list[Topic], int | None]:
+    """Return the topics of a broker's metadata log, by name, and the number of partitions of ``__consumer_offsets`` if it is one of them."""
+    catalog = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=NoTime(), new_topic_id=lambda: ZERO_UUID)
+    start = 0
+    snapshot = newest_snapshot(log.directory)
+    if snapshot is not None:
+        start = offset_of(snapshot)
+        _replay(catalog, _snapshot_batches(snapshot), snapshot)
+    for batch in log.batches():
+        if batch.header.next_offset > start:
+            data = batch.data[batch.position : batch.position + batch.header.size]
+            _replay(catalog, [data], batch.path, from_offset=start)
+    topics = catalog.all_topics(LATEST)
+    offsets_topic = next((topic.partitions for topic in topics if topic.name == GROUPS.topic), None)
+    return [topic for topic in topics if topic.name not in KINDS], offsets_topic
+
+
+def catalog_segment(topics: Iterable[Topic], node_id: int, now_ms: int) -> bytes:
+    """Return the batches of a metadata log that creates these topics."""
+    out: list[bytes] = []
+    builder = BatchBuilder(0, now_ms)
+    for topic in topics:
+        for record in topic_records(topic.name, topic.topic_id, topic.partitions, node_id):
+            if builder.size > _BATCH_BYTES:
+                out.append(builder.finish())
+                builder = BatchBuilder(builder.next_offset, now_ms)
+            builder.append(None, CLUSTER_METADATA_SERDE.encode_value(record))
+    if builder.count:
+        out.append(builder.finish())
+    return b"".join(out)
+
+
+def _replay(catalog: CatalogShard, batches: Iterable[bytes], path: Path, from_offset: int = 0) -> None:
+    """Replay batches from ``from_offset`` on: the batch in which a snapshot ends has records that are in the snapshot, too."""
+    try:
+        for data in batches:
+            header = read_header(data)
+            for record in () if header.is_control else iter_records(data, 0, header):
+                decoded = CLUSTER_METADATA_SERDE.decode(record.key, record.value)
+                if decoded is not None and record.offset >= from_offset:
+                    catalog.replay(record.offset, decoded)
+    except (DecodeError, KeyError) as error:
+        why = f"topics cannot be read from it ({error}); import from a copy without this directory: topics are then named by the offsets"
+        raise DamagedLog(str(path), 0, why) from error
+
+
+def _snapshot_batches(path: Path) -> Iterator[bytes]:
+    data = path.read_bytes()
+    for position, header in iter_batches(data):
+        yield data[position : position + header.size]
+
+
+def _id_of(cluster_id: str, name: str) -> bytes:
+    return uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, cluster_id), name).bytes

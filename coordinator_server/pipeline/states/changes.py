@@ -1,0 +1,84 @@
+"""Who made the last change of each group and offset, and why: the provenance of the last record of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from coordinator_server.machine.provenance import Provenance, Reason, attributed
+from coordinator_server.offsets.attribution import spoken_for
+from protocol.api import APIS
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
+from protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
+from protocol.record_batch import iter_records, read_header
+
+
+class Change(Struct, omit_defaults=True):
+    """The provenance of one record. ``offset`` and ``at_ms`` are the record's own; unknown fields are left out."""
+
+    offset: int
+    at_ms: int
+    operation: str
+    principal: str = ""
+    client_id: str = ""
+    client_host: str = ""
+    member_id: str = ""
+    group_instance_id: str | None = None
+    reasons: tuple[Reason, ...] = ()
+
+    def __str__(self) -> str:
+        """Return one line: what ran, for whom, and why."""
+        parts = [self.operation]
+        for word, what in (("of", self.client_id), ("at", self.client_host), ("as", self.member_id)):
+            if what:
+                parts.append(f"{word} {what}")
+        reasons = (" ".join(filter(None, (each.why, each.whom, f'"{each.said}"' if each.said else ""))) for each in self.reasons)
+        return ", because of ".join([" ".join(parts), *filter(None, [", ".join(reasons)])])
+
+
+class LastChanges:
+    """Collects the last change of each key from batches."""
+
+    def __init__(self) -> None:
+        self._changes: dict[bytes, Change] = {}
+
+    def watch(self, batches: Iterable[bytes], upto: int) -> Iterator[bytes]:
+        """Return the batches unchanged, and note the changes of their records before ``upto``. Raises DecodeError."""
+        for batch in batches:
+            header = read_header(batch)
+            if not header.is_control:
+                for record, provenance in attributed(iter_records(batch, 0, header)):
+                    if record.key is not None and record.offset < upto:
+                        self._note(record.key, record.offset, record.timestamp, provenance)
+            yield batch
+
+    def of_group(self, group_id: str, record_offset: int) -> Change | None:
+        """Return who wrote the GroupMetadata record at ``record_offset``."""
+        return self._find(CoordinatorRecord(GroupMetadataKey(group_id), None), record_offset)
+
+    def of_offset(self, group_id: str, topic: str, partition: int, record_offset: int) -> Change | None:
+        """Return who wrote the OffsetCommit record at ``record_offset``."""
+        return self._find(CoordinatorRecord(OffsetCommitKey(group_id, topic, partition), None), record_offset)
+
+    def _note(self, key: bytes, offset: int, at_ms: int, provenance: Provenance | None) -> None:
+        if provenance is None:
+            self._changes.pop(key, None)
+        else:
+            self._changes[key] = change_of(offset, at_ms, provenance)
+
+    def _find(self, record: CoordinatorRecord, record_offset: int) -> Change | None:
+        change = self._changes.get(CLASSIC_GROUP_SERDE.encode_key(record))
+        # A later record may belong to an aborted transaction, which changed nothing.
+        return change if change is not None and change.offset == record_offset else None
+
+
+def change_of(offset: int, at_ms: int, provenance: Provenance) -> Change:
+    """Convert the provenance of a record."""
+    operation, principal = provenance.operation, ""
+    if provenance.api_key >= 0:
+        api = APIS.get(provenance.api_key)
+        operation = f"{api.name if api is not None else provenance.api_key} v{provenance.api_version}"
+        principal = provenance.principal
+    who = (provenance.client_id, provenance.client_host)
+    return Change(offset, at_ms, operation, principal, *who, *spoken_for(provenance), provenance.reasons)

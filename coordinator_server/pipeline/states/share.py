@@ -1,0 +1,49 @@
+"""The state of a shard of ``__share_group_state``, rebuilt by ``ShareShard.replay``."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from coordinator_server.machine.digest import StateDigest
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.runtime.loader import BatchReplay
+from coordinator_server.share.shard import ShareShard
+from coordinator_server.share.share_partition import coordinator_key
+from protocol.coordinator_records import SHARE_SERDE
+
+
+class ShareState:
+    """Share partitions."""
+
+    noun: Final = "share partitions"
+
+    def __init__(self) -> None:
+        self.shard = ShareShard(registry=SnapshotRegistry())
+        self._replay = BatchReplay(SHARE_SERDE, self.shard).replay
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.shard.share_partitions(LATEST))
+
+    def replay(self, batch: bytes, upto: int = LATEST, /) -> int:
+        return self._replay(batch, upto)
+
+    def digest(self) -> StateDigest:
+        return self.shard.digest(LATEST, LATEST, with_parts=True)
+
+    def label(self, part: str, /) -> str:
+        return f"share partition {part}"
+
+    def contents(self) -> dict[str, dict[str, Any]]:
+        found = {}
+        for key, state in sorted(self.shard.share_partitions(LATEST)):
+            items: dict[str, Any] = msgspec.to_builtins(state)
+            # Compaction changes the count.
+            del items["update_count"]
+            found[self.label(coordinator_key(key))] = items
+        return found
+
+    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
+        return {"contents": self.contents()}

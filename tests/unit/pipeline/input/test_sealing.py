@@ -1,0 +1,108 @@
+"""Sealing: through the server that runs, or under its lock."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.pipeline.errors import CannotRun, CannotSeal
+from coordinator_server.pipeline.input.sealing import check_data_dir, is_served, seal
+from coordinator_server.pipeline.input.shards import segment_bases
+from tests.support.segments import coordinator_log, write_meta, write_segments
+
+SHARD = "__consumer_offsets-7"
+
+
+@contextmanager
+def answering(data_dir: Path, answer: bytes) -> Iterator[list[bytes]]:
+    """A control socket that gives one answer; what it was asked."""
+    asked: list[bytes] = []
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(data_dir / "control.sock"))
+        server.listen()
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection, connection.makefile("rb") as lines:
+                asked.append(lines.readline())
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield asked
+        thread.join()
+
+
+def test_a_running_server_is_asked(tmp_path: Path) -> None:
+    """One line each way."""
+    with answering(tmp_path, b'{"ok":true,"shards":{"__consumer_offsets-7":1234}}\n') as asked:
+        sealed = seal(tmp_path)
+
+    assert sealed == {SHARD: 1234}
+    assert [json.loads(line) for line in asked] == [{"op": "seal"}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [(b'{"ok":false,"error":"the disk is full"}\n', "the disk is full"), (b"", "did not answer"), (b"what?\n", "did not answer")],
+)
+def test_a_server_that_does_not_seal(tmp_path: Path, answer: bytes, says: str) -> None:
+    """Its reason, or that it gave none, in one line."""
+    with answering(tmp_path, answer), pytest.raises(CannotSeal, match=says) as caught:
+        seal(tmp_path)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_without_a_server_the_log_is_sealed_under_its_lock(tmp_path: Path) -> None:
+    """The last segment, which was open, is sealed like the others; doing it again changes nothing."""
+    end = write_segments(tmp_path / SHARD, coordinator_log(1, 9), 3, sealed=False)
+    write_meta(tmp_path)
+    assert len(segment_bases(tmp_path / SHARD)) == 3
+
+    assert seal(tmp_path) == {SHARD: end}
+    assert segment_bases(tmp_path / SHARD)[-1] == end
+    assert seal(tmp_path) == {SHARD: end}
+    assert len(segment_bases(tmp_path / SHARD)) == 4
+
+
+def test_a_dead_server_s_socket_is_nobody(tmp_path: Path) -> None:
+    """kill -9 leaves the file behind."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "control.sock"))
+
+    assert not is_served(tmp_path)
+
+
+def test_a_server_that_is_only_starting(tmp_path: Path) -> None:
+    """It holds the lock and does not listen yet: try again."""
+    write_meta(tmp_path)
+    store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1)
+
+    with pytest.raises(CannotSeal, match="starting or stopping"):
+        seal(tmp_path)
+
+    store.close()
+
+
+def test_a_deep_directory(tmp_path: Path) -> None:
+    """The path of a Unix socket has 107 bytes; data directories may be deeper."""
+    deep = tmp_path / ("d" * 100) / ("e" * 100)
+    deep.mkdir(parents=True)
+
+    assert not is_served(deep)
+
+
+def test_a_directory_that_is_none(tmp_path: Path) -> None:
+    """Nothing is made there."""
+    with pytest.raises(CannotRun, match=r"meta\.properties"):
+        check_data_dir(tmp_path)
+
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,310 @@
+"""The import as a whole: what it takes over, what it refuses, and what a stop in the middle leaves behind."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.cli import main
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.kinds import GROUPS
+from coordinator_server.log.check import check
+from coordinator_server.log.errors import DamagedLog, LockedLog, LogError
+from coordinator_server.log.layers import Layer, newest_valid_layer
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.meta import read_meta
+from coordinator_server.log.storage import LocalStorage
+from coordinator_server.machine.timeline import LATEST
+from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
+from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker_log, import_kafka
+from coordinator_server.pipeline.kafka.topics import topics_of_metadata
+from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.replay.shard_states import replay
+from coordinator_server.pipeline.states.groups import Group, groups_of, replay_batches
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, TRANSACTION_SERDE, CoordinatorRecord
+from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
+from protocol.record_batch import BatchBuilder, iter_batches, iter_records
+from tests.support.kafka_log import KafkaLog, kept_log
+from tests.support.kafka_partition import of_transaction, plain, segment, write_partition
+from tests.support.segments import group_key, group_value, offset_key, offset_value
+
+ORDERS, PAYMENTS = b"o" * 16, b"p" * 16
+
+
+class StopAfter(Progress):
+    """Ends the import as a kill would, but for the lock: after so many partitions."""
+
+    def __init__(self, partitions: int) -> None:
+        self._left = partitions
+
+    def advance(self, shards: int, records: int) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> KafkaLog:
+    return kept_log(tmp_path_factory.mktemp("kept"))
+
+
+def imported(data_dir: Path, *sources: Path, progress: Progress | None = None) -> ImportResult:
+    return import_kafka(find_broker_log(sources), data_dir, 1, progress or Progress())
+
+
+def small(log_dir: Path, partitions: int = 2) -> Path:
+    for number in range(partitions):
+        offset = (offset_key(f"group-{number}", "orders", 5), offset_value(70))
+        write_partition(log_dir, number, (segment(0), [plain(0, offset, (group_key("crew"), group_value(4, ["one", "two"])))]))
+    return log_dir
+
+
+def contents(data_dir: Path) -> dict[str, bytes]:
+    """Everything but the topics, which say when they were made."""
+    files = (
+        path for path in data_dir.rglob("*") if path.is_file() and "__cluster_metadata" not in str(path) and path.name != ".lock"
+    )
+    return {str(path.relative_to(data_dir)): path.read_bytes() for path in files}
+
+
+def opened(data_dir: Path, partitions: int) -> LocalLogStore:
+    return LocalLogStore.open(data_dir, post=lambda call: call(), node_id=1, partitions={GROUPS.topic: partitions})
+
+
+def test_what_is_taken_over(kept: KafkaLog, tmp_path: Path) -> None:
+    """Cluster id, partitions, groups by kind, topics; every key's last record with its bytes, whatever its type."""
+    result = imported(tmp_path / "data", kept.log_dir)
+
+    meta = read_meta(LocalStorage(), str(tmp_path / "data"))
+    assert (meta.cluster_id, meta.node_id, meta.partition_count(GROUPS.topic)) == ("AAAAAAAAAAAAAAAAAAAAAQ", 1, 5)
+    assert result.groups == {"classic": 4, "consumer": 3, "share": 1, "simple": 21, "streams": 1}
+    assert (result.topics, result.open_transactions, result.is_new) == (2, 1, True)
+    report = check(str(tmp_path / "data"))
+    assert (report.damage, report.notes) == ([], [])
+    assert main(["verify", "--engine", "python", "--data-dir", str(tmp_path / "data")]) == 0
+    types = set()
+    for directory in (tmp_path / "data").glob("__consumer_offsets-*"):
+        layer = newest_valid_layer(directory)
+        assert layer is not None
+        layer.verify()
+        for data in layer.read():
+            types |= {record.key[:2] for record in iter_records(data, 0, next(iter_batches(data))[1]) if record.key}
+    assert {int.from_bytes(each) for each in types} >= {1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 17, 19, 22, 23}
+
+
+@pytest.mark.parametrize("partitions", range(6))
+def test_a_stop_in_the_middle_leaves_nothing_that_starts(kept: KafkaLog, tmp_path: Path, partitions: int) -> None:
+    """And the next import makes of it what the first would have made."""
+    whole, halved = tmp_path / "whole", tmp_path / "halved"
+    imported(whole, kept.log_dir)
+    if partitions < 5:
+        with pytest.raises(KeyboardInterrupt):
+            imported(halved, kept.log_dir, progress=StopAfter(partitions))
+        with pytest.raises(LogError, match=r"import from Kafka.* was not finished"):
+            opened(halved, 5)
+
+    assert imported(halved, kept.log_dir).is_new
+    assert contents(halved) == contents(whole)
+    opened(halved, 5).close()
+
+
+def test_the_same_import_again_changes_nothing(kept: KafkaLog, tmp_path: Path) -> None:
+    """Also after a server has run there."""
+    data_dir = tmp_path / "data"
+    imported(data_dir, kept.log_dir)
+    opened(data_dir, 5).close()
+    before = contents(data_dir)
+
+    assert not imported(data_dir, kept.log_dir).is_new
+    assert contents(data_dir) == before
+
+
+def test_a_directory_that_holds_something_is_refused(kept: KafkaLog, tmp_path: Path) -> None:
+    """A server's, another import's, anybody's; or one that a server has now."""
+    other, served, foreign, damaged = (tmp_path / name for name in ("other", "served", "foreign", "damaged"))
+    imported(other, small(tmp_path / "small"))
+    opened(served, 5).close()
+    foreign.mkdir()
+    (foreign / "notes.txt").write_text("mine")
+    damaged.mkdir()
+    (damaged / "meta.properties").write_bytes(b"version=0\nbegun=\xff")
+    for data_dir, why in (
+        (other, "another import"),
+        (served, "not empty"),
+        (foreign, r"not empty \(notes\.txt\)"),
+        (damaged, "not empty"),
+    ):
+        before = contents(data_dir)
+        with pytest.raises(CannotRun, match=why):
+            imported(data_dir, kept.log_dir)
+        assert contents(data_dir) == before
+    imported(tmp_path / "kept", kept.log_dir)
+    with pytest.raises(CannotRun, match="other files or options"):
+        import_kafka(find_broker_log([kept.log_dir]), tmp_path / "kept", 1, Progress(), is_keeping_open=True)
+    store = opened(tmp_path / "running", 5)
+    with pytest.raises(LockedLog):
+        imported(tmp_path / "running", kept.log_dir)
+    store.close()
+
+
+def test_the_number_of_partitions_is_that_of_kafka(kept: KafkaLog, tmp_path: Path) -> None:
+    imported(tmp_path / "data", kept.log_dir)
+
+    with pytest.raises(LogError, match=r"offsets\.topic\.num\.partitions=5, not 50"):
+        opened(tmp_path / "data", 50)
+
+
+def test_a_missing_partition_is_named(kept: KafkaLog, tmp_path: Path) -> None:
+    """In the middle, and also the last one, which only the metadata log knows of."""
+    for number in (2, 4):
+        part = tmp_path / f"without-{number}"
+        shutil.copytree(kept.log_dir, part)
+        shutil.rmtree(part / f"__consumer_offsets-{number}")
+        with pytest.raises(CannotRun, match=f"partitions {number} of __consumer_offsets are not there: add --from"):
+            imported(tmp_path / "data", part)
+        rest = tmp_path / f"only-{number}"
+        shutil.copytree(kept.log_dir / f"__consumer_offsets-{number}", rest / f"__consumer_offsets-{number}")
+        assert imported(tmp_path / f"data-{number}", part, rest).partitions == 5
+    with pytest.raises(CannotRun, match="no __consumer_offsets-N"):
+        imported(tmp_path / "data", tmp_path)
+    assert not (tmp_path / "data").exists()
+
+
+def test_of_replicas_the_furthest_is_read(tmp_path: Path) -> None:
+    """The newest leader epoch decides, then the end: a leader that was deposed may have gone on alone."""
+    key = offset_key("group", "orders", 0)
+    ends = {"behind": [(0, 5)], "ahead": [(0, 5), (1, 6)], "deposed": [(0, 4), (1, 4), (2, 4)]}
+    for name, batches in ends.items():
+        log = [plain(offset, (key, offset_value(offset)), epoch=epoch) for offset, epoch in batches]
+        write_partition(tmp_path / name, 0, (segment(0), log))
+    imported(tmp_path / "data", *(tmp_path / name for name in ends))
+
+    [state] = replay(tmp_path / "data", ["__consumer_offsets-0"])
+    assert [(found.offset, state.seen_to) for found in state.groups[0].offsets] == [(1, 2)]
+
+
+def test_topics_are_named_by_offsets_where_there_is_no_metadata(kept: KafkaLog, tmp_path: Path) -> None:
+    """With the ids they were committed under; those committed without one get an id that stays the same."""
+    bare = tmp_path / "bare"
+    shutil.copytree(kept.log_dir, bare, ignore=lambda _, names: [name for name in names if name.startswith("__cluster")])
+    imported(tmp_path / "data", bare)
+    known = {name: (bytes.fromhex(topic_id), count) for name, (topic_id, count) in kept.answers["topics"].items()}
+
+    topics, _ = topics_of_metadata(KafkaDir(tmp_path / "data").partitions("__cluster_metadata")[0])
+    assert {topic.name: (topic.topic_id, topic.partitions) for topic in topics} == known
+
+    ids = []
+    for name in ("one", "two"):
+        imported(tmp_path / name, small(tmp_path / "small"))
+        [topic] = topics_of_metadata(KafkaDir(tmp_path / name).partitions("__cluster_metadata")[0])[0]
+        ids.append(topic.topic_id)
+        assert (topic.name, topic.partitions) == ("orders", 6)
+    assert ids[0] == ids[1] != bytes(16)
+
+
+def test_metadata_is_the_newest_snapshot_and_what_follows(tmp_path: Path) -> None:
+    """A topic in the snapshot, one removed after it, one made after it; a batch that straddles the snapshot counts once."""
+
+    def batch(offset: int, *messages: TopicRecord | PartitionRecord | RemoveTopicRecord) -> bytes:
+        builder = BatchBuilder(offset, 0)
+        for message in messages:
+            builder.append(None, CLUSTER_METADATA_SERDE.encode_value(CoordinatorRecord(message, None)))
+        return builder.finish()
+
+    directory = tmp_path / "__cluster_metadata-0"
+    directory.mkdir()
+    old, new = TopicRecord("old", b"x" * 16), TopicRecord("orders", ORDERS)
+    snapshot = batch(0, TopicRecord("gone", PAYMENTS), PartitionRecord(0, PAYMENTS), new, PartitionRecord(0, ORDERS))
+    (directory / "00000000000000000004-0000000001.checkpoint").write_bytes(batch(0, old))
+    (directory / "00000000000000000012-0000000001.checkpoint").write_bytes(snapshot)
+    later = [batch(11, new, PartitionRecord(1, ORDERS)), batch(13, RemoveTopicRecord(PAYMENTS), PartitionRecord(2, ORDERS))]
+    (directory / segment(11)).write_bytes(b"".join(later))
+
+    topics, offsets_topic = topics_of_metadata(Partition(directory))
+    assert [(topic.name, topic.topic_id, topic.partitions) for topic in topics] == [("orders", ORDERS, 3)]
+    assert offsets_topic is None
+
+
+def test_a_transaction_that_was_decided_is_committed(tmp_path: Path) -> None:
+    """The transaction log says so; the broker stopped before it wrote the marker."""
+    key = offset_key("group", "orders", 0)
+    write_partition(tmp_path / "kafka", 0, (segment(0), [of_transaction(0, 7, (key, offset_value(5)))]))
+    value = TransactionLogValue(producer_id=7, transaction_status=2)
+    record = CoordinatorRecord(TransactionLogKey("t"), value, 1)
+    pair = TRANSACTION_SERDE.encode_key(record), TRANSACTION_SERDE.encode_value(record)
+    directory = tmp_path / "kafka" / "__transaction_state-0"
+    directory.mkdir()
+    (directory / segment(0)).write_bytes(plain(0, pair))
+    result = imported(tmp_path / "data", tmp_path / "kafka")
+
+    [state] = replay(tmp_path / "data", ["__consumer_offsets-0"])
+    assert [found.offset for found in state.groups[0].offsets] == [5]
+    assert result.open_transactions == 0
+
+
+@pytest.mark.parametrize("is_keeping_open", [False, True])
+def test_an_open_transaction_is_left_out_or_pending(kept: KafkaLog, tmp_path: Path, is_keeping_open: bool) -> None:
+    """Never committed; and unstable for readers only where somebody wants to keep it."""
+    result = import_kafka(find_broker_log([kept.log_dir]), tmp_path, 1, Progress(), is_keeping_open=is_keeping_open)
+
+    shard = replay_batches(data for path in sorted(tmp_path.glob("__consumer*")) for data in _layer(path).read())
+    assert [(found.partition, found.offset) for found in _group(shard, "txn-open").offsets] == [(0, 1), (1, 1)]
+    assert set(shard.groups.pending.open_at("txn-open", LATEST)) == ({("orders", 0), ("orders", 2)} if is_keeping_open else set())
+    [note] = result.notes
+    assert ("stay pending" if is_keeping_open else "as if it were aborted") in note
+
+
+def _layer(directory: Path) -> Layer:
+    layer = newest_valid_layer(directory)
+    assert layer is not None
+    return layer
+
+
+def _group(shard: GroupShard, group_id: str) -> Group:
+    [group] = [group for group in groups_of(shard) if group.group_id == group_id]
+    return group
+
+
+def test_unknown_records_are_kept(tmp_path: Path) -> None:
+    """A type that a later Kafka wrote stays in the log, byte for byte, and the operator hears of it."""
+    strange = (b"\x03\xe7a key", b"\0\0a value")
+    write_partition(tmp_path / "kafka", 0, (segment(0), [plain(0, strange)]))
+    result = imported(tmp_path / "data", tmp_path / "kafka")
+
+    assert result.notes == ["__consumer_offsets-0: 1 records of type 999, which this version does not know, are kept as they are"]
+    layer = newest_valid_layer(tmp_path / "data" / "__consumer_offsets-0")
+    assert layer is not None
+    [data] = layer.read()
+    [record] = iter_records(data, 0, next(iter_batches(data))[1])
+    assert (record.key, record.value) == strange
+
+
+def test_a_record_that_cannot_be_read_is_refused_now(tmp_path: Path) -> None:
+    """Rather than at the first start."""
+    write_partition(tmp_path / "kafka", 0, (segment(0), [plain(0, (b"\0\1\0", b"\0\1"))]))
+
+    with pytest.raises(DamagedLog, match="the record at offset 0 cannot be read"):
+        imported(tmp_path / "data", tmp_path / "kafka")
+
+
+def test_the_command(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Says what came of it and how to go on; exit codes tell refusals apart."""
+    words = ["import", "--from", str(kept.log_dir), "--data-dir", str(tmp_path / "data"), "--node-id", "4"]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1].endswith(f"{tmp_path / 'data'} --override offsets.topic.num.partitions=5 --override node.id=4")
+    assert err.count("\n") == 1
+
+    assert main([*words, "--json"]) == 0
+    assert '"is_new":false' in capsys.readouterr().out
+    assert main(["import", "--from", str(tmp_path / "no"), "--data-dir", str(tmp_path / "x")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    damaged = small(tmp_path / "damaged", 1)
+    path = damaged / "__consumer_offsets-0" / segment(0)
+    path.write_bytes(path.read_bytes()[:-1] + b"!" + plain(9, (b"\0\1", b"")))
+    assert main(["import", "--from", str(damaged), "--data-dir", str(tmp_path / "x")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
