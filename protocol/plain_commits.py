@@ -1,25 +1,22 @@
 """OffsetCommit requests as nearly all of them are, offsets without metadata, read without making an object of each partition.
 
-From version 6 on a partition without metadata is a row of 18 bytes, whatever the version:
-
-    partition int32 | offset int64 | epoch int32 | metadata, empty or null, and then no tags: two bytes
-
-All else, a member's commits have in common from one to the next: that is a ``CommitShape``. The reader of a connection remembers its last one,
-and then a commit is a comparison of bytes and a slice of rows. Whatever is not of this form is left to the general decoder, and a property
-test holds the two together.
+A *plain* commit is a request that has its partitions as rows (``commit_rows``), and nothing else that varies: all but the offsets and epochs is the
+same from one commit of a member to the next. That is its ``CommitShape``. The reader of a connection remembers the last shape, and then
+reading a commit is a comparison of bytes and a slice of rows. Whatever is not of this form is left to the general decoder, and a
+property test holds the two together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from struct import Struct as Layout
-from sys import intern
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
 from protocol.codec import Decoder, Encoder, decoder, encoder
+from protocol.commit_rows import ROW_BYTES, Partitions, offsets_of, partitions_of
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -29,10 +26,8 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from protocol.offset_commits import commit_layout
 from protocol.wire import read_string_size, read_uvarint
 
-ROW_BYTES: Final = 18
 MOST_TOPICS: Final = 64
 MOST_ROWS: Final = 1024
 """Of all topics. A larger request is read the general way: what is remembered of a shape stays small."""
@@ -47,110 +42,48 @@ _FIRST_WITH_TOPIC_IDS: Final = 10
 _UUID_BYTES: Final = 16
 _INT16: Final = Layout(">h")
 _INT32: Final = Layout(">i")
-_ROWS: Final = Layout(">iqi2x")
 _REMEMBERED: Final = 2048
 
 
-class Partitions:
-    """The partitions of a topic's rows, in their order. Equal ones are one object while they are in use."""
-
-    __slots__ = ("_byte_0", "_byte_1", "_byte_2", "_byte_3", "count", "least", "most", "row_bytes")
-
-    def __init__(self, columns: bytes) -> None:
-        """``columns`` has the first bytes of all partitions, then the second ones, and so on."""
-        self.count = count = len(columns) // 4
-        self.row_bytes = count * ROW_BYTES
-        self._byte_0, self._byte_1 = columns[:count], columns[count : 2 * count]
-        self._byte_2, self._byte_3 = columns[2 * count : 3 * count], columns[3 * count :]
-        indexes = self.indexes()
-        self.least, self.most = min(indexes), max(indexes)
-
-    def are_of(self, rows: bytes) -> bool:
-        """Whether these are the partitions of as many rows."""
-        return (
-            rows[3::ROW_BYTES] == self._byte_3
-            and rows[2::ROW_BYTES] == self._byte_2
-            and rows[1::ROW_BYTES] == self._byte_1
-            and rows[::ROW_BYTES] == self._byte_0
-        )
-
-    def indexes(self) -> list[int]:
-        """The partitions as numbers."""
-        raw = bytearray(4 * self.count)
-        raw[::4], raw[1::4], raw[2::4], raw[3::4] = self._byte_0, self._byte_1, self._byte_2, self._byte_3
-        return [index for (index,) in _INT32.iter_unpack(raw)]
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _partitions(columns: bytes) -> Partitions:
-    return Partitions(columns)
-
-
-def partitions_of(rows: bytes) -> Partitions:
-    """The partitions of rows, of one at least."""
-    return _partitions(rows[::ROW_BYTES] + rows[1::ROW_BYTES] + rows[2::ROW_BYTES] + rows[3::ROW_BYTES])
-
-
-class CommitTopic:
-    """What the rows of a group for some partitions of a topic become in the log and in the state."""
-
-    __slots__ = ("key", "layout", "partitions", "topic_id")
-
-    def __init__(self, group_id: str, name: str, topic_id: bytes, partitions: Partitions) -> None:
-        self.layout = commit_layout(group_id, name, topic_id)
-        self.topic_id = topic_id
-        self.partitions = partitions
-        # One name for all groups: there may be millions of positions.
-        self.key = (intern(name), partitions)
-
-
-def offsets_of(rows: bytes) -> Iterator[tuple[int, int, int]]:
-    """Partition, offset and leader epoch of each row."""
-    return _ROWS.iter_unpack(rows)
-
-
 class CommitShape:
-    """All that a request says but its offsets."""
+    """All that a request says but its offsets. Who serves such requests may derive a class that remembers more of a shape."""
 
     __slots__ = (
-        "_accepted",
         "_end",
         "_size",
         "_topics",
-        "_version",
-        "attribution",
         "generation_id_or_member_epoch",
         "group_id",
         "group_instance_id",
         "member_id",
-        "prepared",
+        "version",
     )
 
-    def __init__(
-        self, version: int, group_id: str, generation_id_or_member_epoch: int, member_id: str, group_instance_id: str | None
-    ) -> None:
-        self.group_id = group_id
-        self.generation_id_or_member_epoch = generation_id_or_member_epoch
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self._version = version
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.group_id = ""
+        self.generation_id_or_member_epoch = -1
+        self.member_id = ""
+        self.group_instance_id: str | None = None
         self._size = 0
         # The bytes before the rows; name, id and partitions; the last two columns of the rows.
         self._topics: list[tuple[bytes, str, bytes, Partitions, bytes, bytes]] = []
         self._end = b""
-        self._accepted: AcceptedCommit | None = None
-        # For whoever serves such requests: what it has found out once for all of this shape.
-        self.prepared: object = None
-        # And what the log is to say of all these commits.
-        self.attribution: object = None
+
+    def begin(self, group_id: str, generation_id_or_member_epoch: int, member_id: str, group_instance_id: str | None) -> None:
+        """Set what stands before the topics."""
+        self.group_id = group_id
+        self.generation_id_or_member_epoch = generation_id_or_member_epoch
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
 
     def add(self, before: bytes, name: str, topic_id: bytes, partitions: Partitions, ends: tuple[bytes, bytes]) -> None:
-        """The next topic: ``before`` stands between the rows of the last one, or the beginning, and its own, which have ``ends``."""
+        """Add a topic: ``before`` stands between the rows of the last one, or the beginning, and its own, which have ``ends``."""
         self._topics.append((before, name, topic_id, partitions, ends[0], ends[1]))
         self._size += len(before) + partitions.row_bytes
 
     def end(self, behind: bytes) -> None:
-        """What stands behind the rows of the last topic."""
+        """Set what stands behind the rows of the last topic."""
         self._end = behind
         self._size += len(behind)
 
@@ -160,7 +93,7 @@ class CommitShape:
         return [topic[1:4] for topic in self._topics]
 
     def read(self, buf: bytes, pos: int) -> list[bytes] | None:
-        """The rows of a request that begins at ``pos`` and goes to the end; None for one of another shape."""
+        """Return the rows of a request that begins at ``pos`` and goes to the end; None for one of another shape."""
         if len(buf) - pos != self._size:
             return None
         found: list[bytes] = []
@@ -175,21 +108,20 @@ class CommitShape:
             found.append(rows)
         return found if buf.endswith(self._end, pos) else None
 
-    @property
     def accepted(self) -> AcceptedCommit:
-        """The answer when every partition is accepted."""
-        if self._accepted is None:
-            self._accepted = _accepted(self._version, tuple(self.topics))
-        return self._accepted
+        """Return the answer when every partition is accepted."""
+        return _accepted(self.version, tuple(self.topics))
 
 
-class PlainCommit(Struct, gc=False):
+S = TypeVar("S", bound=CommitShape)
+S_co = TypeVar("S_co", bound=CommitShape, covariant=True)
+
+
+class PlainCommit(Struct, Generic[S_co], gc=False):
     """An OffsetCommit request: its shape, and the rows of each topic."""
 
-    shape: CommitShape
+    shape: S_co
     rows: list[bytes]
-    # For each of them, once it is known that they exist.
-    topics: Sequence[CommitTopic] = ()
 
     @property
     def group_id(self) -> str:
@@ -226,21 +158,22 @@ def _accepted(version: int, topics: tuple[tuple[str, bytes, Partitions], ...]) -
     return AcceptedCommit(bytes(out))
 
 
-class _CommitReader:
-    """What the decoder of one connection's requests remembers."""
+class CommitReader(Generic[S]):
+    """Decodes the OffsetCommit requests that one connection sends at one version, and remembers the last shape."""
 
-    __slots__ = ("_decode", "_last", "_misses", "_skipped", "_version")
+    __slots__ = ("_decode", "_last", "_misses", "_new_shape", "_skipped", "_version")
 
-    def __init__(self, version: int) -> None:
+    def __init__(self, version: int, new_shape: type[S]) -> None:
         self._version = version
+        self._new_shape = new_shape
         self._decode: Decoder[OffsetCommitRequest] = decoder(OffsetCommitRequest, version)
-        self._last: CommitShape | None = None
+        self._last: S | None = None
         # Requests in a row that were not of the last shape, or of none, and how many are not looked at for that.
         self._misses = 0
         self._skipped = 0
 
-    def read(self, buf: bytes, pos: int) -> tuple[OffsetCommitRequest | PlainCommit, int]:
-        """The request that begins at ``pos``, and the position behind it. Raises what the general decoder raises."""
+    def read(self, buf: bytes, pos: int) -> tuple[OffsetCommitRequest | PlainCommit[S], int]:
+        """Return the request that begins at ``pos``, and the position behind it. Raises what the general decoder raises."""
         if self._skipped:
             self._skipped -= 1
             return self._decode(buf, pos)
@@ -255,7 +188,7 @@ class _CommitReader:
             # One more, and again.
             self._misses -= 1
             self._skipped = SKIPPED
-        shape = read_shape(buf, pos, self._version)
+        shape = read_shape(buf, pos, self._version, self._new_shape)
         if shape is None:
             return self._decode(buf, pos)
         self._last = shape
@@ -268,22 +201,17 @@ class _NotPlain(Exception):
     """The general decoder has to read, or to refuse, this."""
 
 
-def commit_reader(version: int) -> Callable[[bytes, int], tuple[OffsetCommitRequest | PlainCommit, int]]:
-    """What decodes the OffsetCommit requests that one connection sends at one version."""
-    return _CommitReader(version).read
-
-
-def read_shape(buf: bytes, pos: int, version: int) -> CommitShape | None:
-    """The shape of the request that begins at ``pos`` and goes to the end; None when it is not plain, or not whole."""
+def read_shape(buf: bytes, pos: int, version: int, new_shape: type[S]) -> S | None:
+    """Return the shape of the request that begins at ``pos`` and goes to the end; None when it is not plain, or not whole."""
     if not FIRST_VERSION <= version <= LAST_VERSION:
         return None
     try:
-        return _read_shape(buf, pos, version)
+        return _read_shape(buf, pos, version, new_shape)
     except (_NotPlain, IndexError, ValueError):
         return None
 
 
-def _read_shape(buf: bytes, pos: int, version: int) -> CommitShape:
+def _read_shape(buf: bytes, pos: int, version: int, new_shape: type[S]) -> S:
     is_flexible = version >= _FIRST_FLEXIBLE
     start = pos
     group_id, pos = _text(buf, pos, is_flexible)
@@ -292,7 +220,8 @@ def _read_shape(buf: bytes, pos: int, version: int) -> CommitShape:
     instance_id: str | None = None
     if version >= _FIRST_WITH_INSTANCE:
         instance_id, pos = _nullable_text(buf, pos, is_flexible)
-    shape = CommitShape(version, group_id, generation, member_id, instance_id)
+    shape = new_shape(version)
+    shape.begin(group_id, generation, member_id, instance_id)
     topics, pos = _count(buf, pos, is_flexible, MOST_TOPICS)
     room = MOST_ROWS
     while topics:
@@ -371,8 +300,10 @@ def _no_tags(buf: bytes, pos: int) -> int:
     return pos + 1
 
 
-def accepting(encode: Encoder[OffsetCommitResponse]) -> Callable[[OffsetCommitResponse | AcceptedCommit, bytearray], None]:
-    """The encoder of OffsetCommit responses, for those that are encoded already as well."""
+def commit_response_encoder(
+    encode: Encoder[OffsetCommitResponse],
+) -> Callable[[OffsetCommitResponse | AcceptedCommit, bytearray], None]:
+    """Return an encoder of OffsetCommit responses that takes those that are encoded already as well."""
 
     def encode_either(response: OffsetCommitResponse | AcceptedCommit, out: bytearray) -> None:
         if isinstance(response, AcceptedCommit):

@@ -1,34 +1,18 @@
-"""OffsetCommit: the group's type admits it; what is written then is the business of ``offsets.commit``."""
+"""OffsetCommit: the type of the group says whether it may commit; what is written then is the business of ``offsets.commit``."""
 
 from __future__ import annotations
 
-from coordinator_server.group.classic.commit import admit_commit
+from coordinator_server.group.classic.commit import admit_to_classic
 from coordinator_server.group.registry import Groups
-from coordinator_server.machine.shard import CoordinatorResult, RequestContext
-from coordinator_server.offsets.commit import commit_offsets
-from coordinator_server.offsets.commit import commit_rows as offsets_commit_rows
-from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
-from protocol.plain_commits import AcceptedCommit, CommitShape, PlainCommit
+from protocol.messages.offset_commit import OffsetCommitRequest
+from protocol.plain_commits import CommitShape
 
 
-def commit_offset(
-    groups: Groups, context: RequestContext, request: OffsetCommitRequest
-) -> CoordinatorResult[OffsetCommitResponse]:
-    """Raises CoordinatorError where the whole request is refused."""
-    _admit(groups, context, request)
-    return commit_offsets(groups.offsets, request, groups.clock.wall_ms(), groups.config.offset_metadata_max_bytes)
-
-
-def commit_rows(groups: Groups, context: RequestContext, request: PlainCommit) -> CoordinatorResult[AcceptedCommit]:
-    """The same for a plain request."""
-    _admit(groups, context, request.shape)
-    return offsets_commit_rows(groups.offsets, request, groups.clock.wall_ms())
-
-
-def _admit(groups: Groups, context: RequestContext, request: OffsetCommitRequest | CommitShape) -> None:
+def admit(groups: Groups, request: OffsetCommitRequest | CommitShape, api_version: int) -> None:
+    """Raise CoordinatorError where the whole request is refused."""
     other = groups.others.get(request.group_id)
     if other is None:
         # Nearly all commits are of classic groups, and go by no table.
-        admit_commit(groups.classic, request, context.api_version, is_transactional=False)
+        admit_to_classic(groups.classic, request, api_version, is_transactional=False)
     else:
-        other.admit_commit(request, context.api_version, is_transactional=False)
+        other.admit_commit(request, api_version, is_transactional=False)

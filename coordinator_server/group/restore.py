@@ -11,11 +11,11 @@ from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.delete import tombstone
+from protocol.commit_records import VALUE_VERSION
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.offset_commits import VALUE_VERSION
 
 
 class RestoredOffset(Struct):

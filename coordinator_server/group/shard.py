@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
-from coordinator_server.group import commit, delete, describe, restore
+from coordinator_server.group import delete, describe, restore
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
+from coordinator_server.group.commit import admit
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.registry import Groups
@@ -35,8 +36,9 @@ from coordinator_server.machine.shard import (
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.offsets.bulk import BulkReplay
-from coordinator_server.offsets.commit import NO_RETENTION_TIME
+from coordinator_server.offsets.commit import NO_RETENTION_TIME, commit_records, plain_commit_records
 from coordinator_server.offsets.fetch import fetch_offsets
+from coordinator_server.offsets.logged_shape import LoggedShape
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.describe_groups import DescribedGroup
@@ -98,19 +100,23 @@ class GroupShard:
         """Any version's shape of request and response."""
         return leave.leave_group(self.groups.classic, context, request)
 
-    def commit_offset(
+    def commit_offsets(
         self, context: RequestContext, request: OffsetCommitRequest, reply: Reply[OffsetCommitResponse]
     ) -> CoordinatorResult[OffsetCommitResponse]:
         """Topics have names here; a topic id, where there is one, is stored with the offset."""
+        groups = self.groups
         if request.retention_time_ms != NO_RETENTION_TIME:
             self.expiry.forget_bound(request.group_id)
-        return commit.commit_offset(self.groups, context, request)
+        admit(groups, request, context.api_version)
+        return commit_records(groups.offsets, request, groups.clock.wall_ms(), groups.config.offset_metadata_max_bytes)
 
-    def commit_rows(
-        self, context: RequestContext, request: PlainCommit, reply: Reply[AcceptedCommit]
+    def commit_plain(
+        self, context: RequestContext, request: PlainCommit[LoggedShape], reply: Reply[AcceptedCommit]
     ) -> CoordinatorResult[AcceptedCommit]:
-        """As ``commit_offset``, for a request without metadata."""
-        return commit.commit_rows(self.groups, context, request)
+        """As ``commit_offsets``, for a plain request whose topics are known."""
+        groups = self.groups
+        admit(groups, request.shape, context.api_version)
+        return plain_commit_records(groups.offsets, request, groups.clock.wall_ms())
 
     def fetch_stable_offsets(
         self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]

@@ -218,7 +218,7 @@ class BulkReplay:
     def _put(self, names: tuple[str, str], partition: int, committed: OffsetAndMetadata) -> None:
         group, topic = names
         if group != self._group:
-            self._group, self._offsets = group, self._store.to_fill(group)
+            self._group, self._offsets = group, self._store.to_change(group).single()
         position = topic, partition
         # One position for all groups.
         self._offsets.fill_one(self._shared.setdefault(position, position), committed)

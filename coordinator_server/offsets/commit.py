@@ -5,22 +5,26 @@ A value is written at version 4. A request that brings a retention time (version
 
 from __future__ import annotations
 
-from coordinator_server.machine.provenance import Attribution
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.offsets.attribution import speaking_for
-from coordinator_server.offsets.block import OffsetCommits, TopicCommits
-from coordinator_server.offsets.rows import CommittedAsRows
-from coordinator_server.offsets.store import NO_TIMESTAMP, OffsetStore
+from coordinator_server.offsets.block import CommitBlock
+from coordinator_server.offsets.commit_topic import DecodedTopic
+from coordinator_server.offsets.logged_shape import LoggedShape
+from coordinator_server.offsets.store import OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
-from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.messages.group_records import OffsetCommitValue
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
+    OffsetCommitRequestPartition,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from protocol.offset_commits import VALUE_VERSION, commit_layout
 from protocol.plain_commits import AcceptedCommit, PlainCommit
 
 VALUE_VERSION_WITH_EXPIRY = 1
@@ -30,81 +34,56 @@ LAST_TIMESTAMP = 2**63 - 1
 _METADATA_TOO_LARGE = int(ErrorCode.OFFSET_METADATA_TOO_LARGE)
 
 
-def commit_offsets(
+def plain_commit_records(store: OffsetStore, request: PlainCommit[LoggedShape], now_ms: int) -> CoordinatorResult[AcceptedCommit]:
+    """Make one record for each row of a request whose topics are known."""
+    shape = request.shape
+    block = CommitBlock(store, shape.group_id, now_ms, shape.commit_topics, request.rows)
+    return CoordinatorResult(shape.answer, block, attribution=shape.attribution)
+
+
+def commit_records(
     store: OffsetStore, request: OffsetCommitRequest, now_ms: int, metadata_max: int
 ) -> CoordinatorResult[OffsetCommitResponse]:
-    """One record for each partition whose metadata is not longer than ``metadata_max`` UTF-16 units."""
-    if request.retention_time_ms == NO_RETENTION_TIME:
-        result = _commit_block(store, request, now_ms, metadata_max)
-        if result is not None:
-            return result
-    return _commit_one_by_one(request, now_ms, metadata_max)
-
-
-def commit_rows(store: OffsetStore, request: PlainCommit, now_ms: int) -> CoordinatorResult[AcceptedCommit]:
-    """One record for each row of a request whose topics are known."""
-    shape = request.shape
-    attribution = shape.attribution
-    if not isinstance(attribution, Attribution):
-        shape.attribution = attribution = speaking_for(shape.member_id, shape.group_instance_id)
-    return CoordinatorResult(shape.accepted, CommittedAsRows(store, request, now_ms), attribution=attribution)
-
-
-def _commit_block(
-    store: OffsetStore, request: OffsetCommitRequest, now_ms: int, metadata_max: int
-) -> CoordinatorResult[OffsetCommitResponse] | None:
-    """The records as one block; None when a partition is to be refused, or there is nothing at all."""
+    """Make one record for each partition whose metadata is not longer than ``metadata_max`` UTF-16 units."""
     group_id = request.group_id
-    topics: list[TopicCommits] = []
+    topics: list[DecodedTopic] = []
+    rows: list[list[OffsetCommitRequestPartition]] = []
     answers: list[OffsetCommitResponseTopic] = []
     for topic in request.topics:
         partitions = topic.partitions
-        accepted: list[OffsetCommitResponsePartition] = []
-        has_texts = False
+        answer: list[OffsetCommitResponsePartition] = []
+        has_metadata = is_refused = False
         for partition in partitions:
-            text = partition.committed_metadata
-            if text:
-                if _is_too_long(text, metadata_max):
-                    return None
-                has_texts = True
-            accepted.append(OffsetCommitResponsePartition(partition.partition_index))
-        if not accepted:
-            return None
-        name, topic_id = topic.name, topic.topic_id
-        texts = [(partition.committed_metadata or "").encode() for partition in partitions] if has_texts else None
-        topics.append((commit_layout(group_id, name, topic_id), topic, texts))
-        answers.append(OffsetCommitResponseTopic(name, topic_id, accepted))
-    if not answers:
-        return None
-    block = OffsetCommits(store, group_id, now_ms, topics)
+            metadata = partition.committed_metadata
+            if metadata:
+                if _is_too_long(metadata, metadata_max):
+                    is_refused = True
+                    answer.append(OffsetCommitResponsePartition(partition.partition_index, _METADATA_TOO_LARGE))
+                    continue
+                has_metadata = True
+            answer.append(OffsetCommitResponsePartition(partition.partition_index))
+        answers.append(OffsetCommitResponseTopic(topic.name, topic.topic_id, answer))
+        if is_refused:
+            partitions = [partition for partition, said in zip(partitions, answer, strict=True) if not said.error_code]
+        if partitions:
+            committed = DecodedTopic(group_id, topic.name, topic.topic_id, len(partitions))
+            if has_metadata:
+                committed.add_metadata(partitions)
+            topics.append(committed)
+            rows.append(partitions)
+    records: CommitBlock[list[OffsetCommitRequestPartition]] | Sequence[CoordinatorRecord] = ()
+    if topics:
+        records = CommitBlock(store, group_id, now_ms, topics, rows)
+        if request.retention_time_ms != NO_RETENTION_TIME:
+            expires_ms = min(now_ms + request.retention_time_ms, LAST_TIMESTAMP)
+            records = [_expiring(record, expires_ms) for record in records]
     attribution = speaking_for(request.member_id, request.group_instance_id)
-    return CoordinatorResult(OffsetCommitResponse(topics=answers), block, attribution=attribution)
+    return CoordinatorResult(OffsetCommitResponse(topics=answers), records, attribution=attribution)
 
 
-def _commit_one_by_one(request: OffsetCommitRequest, now_ms: int, metadata_max: int) -> CoordinatorResult[OffsetCommitResponse]:
-    group_id = request.group_id
-    expires, version = NO_TIMESTAMP, VALUE_VERSION
-    if request.retention_time_ms != NO_RETENTION_TIME:
-        expires, version = min(now_ms + request.retention_time_ms, LAST_TIMESTAMP), VALUE_VERSION_WITH_EXPIRY
-    records: list[CoordinatorRecord] = []
-    topics: list[OffsetCommitResponseTopic] = []
-    for topic in request.topics:
-        name, topic_id = topic.name, topic.topic_id
-        answers: list[OffsetCommitResponsePartition] = []
-        topics.append(OffsetCommitResponseTopic(name, topic_id, answers))
-        for partition in topic.partitions:
-            index = partition.partition_index
-            metadata = partition.committed_metadata or ""
-            if _is_too_long(metadata, metadata_max):
-                answers.append(OffsetCommitResponsePartition(index, _METADATA_TOO_LARGE))
-                continue
-            answers.append(OffsetCommitResponsePartition(index))
-            value = OffsetCommitValue(
-                partition.committed_offset, partition.committed_leader_epoch, metadata, now_ms, expires, topic_id
-            )
-            records.append(CoordinatorRecord(OffsetCommitKey(group_id, name, index), value, version))
-    attribution = speaking_for(request.member_id, request.group_instance_id)
-    return CoordinatorResult(OffsetCommitResponse(topics=topics), records, attribution=attribution)
+def _expiring(record: CoordinatorRecord, expires_ms: int) -> CoordinatorRecord:
+    assert isinstance(record.value, OffsetCommitValue)
+    return CoordinatorRecord(record.key, replace(record.value, expire_timestamp=expires_ms), VALUE_VERSION_WITH_EXPIRY)
 
 
 def _is_too_long(text: str, most: int) -> bool:

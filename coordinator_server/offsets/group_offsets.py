@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition
-from protocol.plain_commits import Partitions, offsets_of
+from protocol.commit_rows import Partitions, offsets_of
 
 # Commits of other partitions each time would keep more than single offsets take: so many rows, and an eighth of the single offsets, are kept.
 _FEW: Final = 8

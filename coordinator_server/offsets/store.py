@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from coordinator_server.machine.shard import StateBelow
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
-from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
+from coordinator_server.offsets.group_offsets import GroupOffsets
 from coordinator_server.offsets.resting import ExpiryBounds, wake
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
 from protocol.coordinator_records import CoordinatorRecord
@@ -24,8 +24,6 @@ from protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from protocol.messages.offset_commit import OffsetCommitRequestTopic
-from protocol.plain_commits import CommitTopic
 
 __all__ = ["NO_TIMESTAMP", "GroupOffsets", "OffsetAndMetadata", "OffsetStore", "TopicPartition"]
 
@@ -99,42 +97,24 @@ class OffsetStore:
         offsets = self.of_group_at(group_id, LATEST)
         return None if offsets is None else offsets.get(position)
 
-    def replay_many(self, record_offset: int, group_id: str, commits: OffsetCommitRequestTopic, timestamp_ms: int) -> None:
-        """Apply the OffsetCommit records of one topic of a request, without expiry."""
-        topic, topic_id = sys.intern(commits.name), commits.topic_id
-        committed = {
-            (topic, one.partition_index): OffsetAndMetadata(
-                one.committed_offset,
-                one.committed_leader_epoch,
-                one.committed_metadata or "",
-                timestamp_ms,
-                written_at,
-                NO_TIMESTAMP,
-                topic_id,
-            )
-            for written_at, one in enumerate(commits.partitions, record_offset)
-        }
-        self._of_group(group_id).single().put_all(committed)
-
-    def put_rows(self, record_offset: int, group_id: str, topic: CommitTopic, rows: bytes, timestamp_ms: int) -> None:
-        """The same for the rows of a request."""
-        offsets = self.by_group.get(group_id)
-        if offsets is None:
-            offsets = self._of_group(group_id)
-        offsets.put_rows(topic.key, CommittedRows(record_offset, timestamp_ms, topic.topic_id, rows))
-
     def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """The offset of a position from now on."""
-        offsets = self._of_group(group_id).single()
+        offsets = self.to_change(group_id).single()
         position = (topic, partition)
         if position not in offsets:
             # One name for all the partitions and groups of a topic: there may be millions of positions.
             position = (sys.intern(topic), partition)
         offsets[position] = committed
 
-    def to_fill(self, group_id: str) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
-        """Where offsets of a group may be put without a note, while no snapshot is open, until something else is done to the store."""
-        return self._of_group(group_id).single()
+    def to_change(self, group_id: str) -> GroupOffsets:
+        """Return where to put a group's offsets."""
+        offsets = self.by_group.get(group_id)
+        if offsets is not None:
+            return offsets
+        if self._below is not None and (group_id in self._over or self._is_resting(group_id)):
+            return self._lie_over(group_id) if self._registry.newest is None else self._enter(group_id)
+        offsets = self.by_group[group_id] = GroupOffsets(self._registry)
+        return offsets
 
     def remove(self, group_id: str, position: TopicPartition) -> None:
         """No offset of this position from now on."""
@@ -151,16 +131,6 @@ class OffsetStore:
         if self.on_tombstone is not None:
             self.on_tombstone(group_id, position)
         self.remove(group_id, position)
-
-    def _of_group(self, group_id: str) -> GroupOffsets:
-        """Where to put a group's offsets."""
-        offsets = self.by_group.get(group_id)
-        if offsets is not None:
-            return offsets
-        if self._below is not None and (group_id in self._over or self._is_resting(group_id)):
-            return self._lie_over(group_id) if self._registry.newest is None else self._enter(group_id)
-        offsets = self.by_group[group_id] = GroupOffsets(self._registry)
-        return offsets
 
     # Groups of the checkpoint.
 

@@ -52,14 +52,15 @@ S = TypeVar("S", bound=CoordinatorShard)
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 Q = TypeVar("Q")
+Q_contra = TypeVar("Q_contra", contravariant=True)
 P = ParamSpec("P")
 
 
-class WriteOperation(NamedTuple, Generic[S, Q, R_co]):
+class WriteOperation(NamedTuple, Generic[S, Q_contra, R_co]):
     """A method of a shard, under the stable name that logs and metrics know it by."""
 
     name: str
-    call: Callable[[S, RequestContext, Q, Reply[R_co]], CoordinatorResult[R_co]]
+    call: Callable[[S, RequestContext, Q_contra, Reply[R_co]], CoordinatorResult[R_co]]
 
 
 class Progress(NamedTuple):

@@ -16,6 +16,7 @@ from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore
 from coordinator_server.pipeline.states.groups import empty_shard
 from coordinator_server.runtime.loader import BatchReplay, replay_batch
+from protocol.commit_records import CommitLayout
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.errors import DecodeError, Malformed
 from protocol.fields import ZERO_UUID
@@ -28,7 +29,6 @@ from protocol.messages.group_records import (
     OffsetCommitValue,
 )
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
-from protocol.offset_commits import CommitLayout
 from protocol.record_batch import HEADER_SIZE, BatchBuilder, Record, encode_headers
 from tests.support.group import hard_state
 
@@ -150,7 +150,7 @@ def test_offset_deltas_that_are_longer_than_they_had_to_be_are_read_as_well(befo
     """One byte more than this server, or Kafka, writes; up to where so many bytes are needed."""
     layout = CommitLayout("g", "t", ZERO_UUID)
     partitions = [OffsetCommitRequestPartition(index, 5) for index in range(before + 10)]
-    records = layout.encode(64, partitions[before:], 0)
+    records = layout.encode_partitions(64, partitions[before:], 0)
     size = len(records) // 10
     longer = bytearray(records)
     for place in range(10):
@@ -158,7 +158,8 @@ def test_offset_deltas_that_are_longer_than_they_had_to_be_are_read_as_well(befo
         delta = before + place << 1
         longer[place * size + 3 : place * size + 5] = bytes((delta & 0x7F | 0x80, delta >> 7))
     builder = BatchBuilder(0, 0)
-    builder.extend(layout.encode(0, partitions[:before], 0), before)
+    if before:
+        builder.extend(layout.encode_partitions(0, partitions[:before], 0), before)
     builder.extend(bytes(longer), 10)
 
     at_once = state_of(builder.finish(), at_once=True)

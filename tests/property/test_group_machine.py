@@ -175,7 +175,7 @@ class GroupMachine(RuleBasedStateMachine):
                     if isinstance(record.value, OffsetCommitValue)
                 ]
 
-        self._send(GroupShard.commit_offset, request, 9, actor, on_answer)
+        self._send(GroupShard.commit_offsets, request, 9, actor, on_answer)
 
     @rule(
         crowd=st.sets(actors, min_size=1),

@@ -134,7 +134,7 @@ class ModelMachine(RuleBasedStateMachine):
         member_id, instance_id = ("", None) if is_simple else (actor.member_id, actor.instance_id)
         topic = OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(partition, offset)])
         request = OffsetCommitRequest(GROUP, generation, member_id, instance_id, topics=[topic])
-        ticket = self._ask(GroupShard.commit_offset, request, 9, actor)
+        ticket = self._ask(GroupShard.commit_offsets, request, 9, actor)
         self._expect(self.model.commit(ticket, member_id, instance_id, generation, partition, offset))
 
     @rule(really=st.sampled_from([False, False, True]))

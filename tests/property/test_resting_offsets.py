@@ -8,11 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.offsets.block import CommitBlock
+from coordinator_server.offsets.commit_topic import DecodedTopic, PlainTopic
 from coordinator_server.offsets.resting import rest, wake
 from coordinator_server.offsets.store import READ_ROWS, OffsetStore
 from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition
+from protocol.commit_rows import partitions_of
+from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.messages.offset_commit import OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
+from tests.support.commit_rows import rows_of
 from tests.support.resting import Below, Records
 
 GROUPS = ("a", "b", "c", "never")
@@ -46,11 +51,17 @@ class Two:
                 store.replay(self.end, key, value)
             self.end += 1
 
-    def write_many(self, group_id: str, partitions: list[int]) -> None:
+    def commit(self, group_id: str, partitions: list[int], is_plain: bool) -> None:
         self._begin()
+        rows = [OffsetCommitRequestPartition(each, each) for each in partitions]
+        as_bytes = rows_of(rows)
+        plain = PlainTopic(group_id, "t", ZERO_UUID, partitions_of(as_bytes))
+        decoded = DecodedTopic(group_id, "t", ZERO_UUID, len(rows))
         for store in self.stores:
-            commits = OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(each, each) for each in partitions])
-            store.replay_many(self.end, group_id, commits, 5)
+            if is_plain:
+                CommitBlock(store, group_id, 5, [plain], [as_bytes]).replay(self.end)
+            else:
+                CommitBlock(store, group_id, 5, [decoded], [rows]).replay(self.end)
         self.end += len(partitions)
 
     def durable(self) -> None:
@@ -100,7 +111,12 @@ values = st.one_of(
 rows = st.lists(st.tuples(keys, values), min_size=1, max_size=6)
 operations = st.one_of(
     st.tuples(st.just("write"), rows),
-    st.tuples(st.just("write_many"), st.sampled_from(GROUPS), st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True)),
+    st.tuples(
+        st.just("commit"),
+        st.sampled_from(GROUPS),
+        st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True),
+        st.booleans(),
+    ),
     st.tuples(st.sampled_from(("durable", "fail", "list"))),
     st.tuples(st.just("read"), st.sampled_from(GROUPS)),
 )

@@ -35,7 +35,7 @@ _OPERATIONS: dict[Api, Operation] = {
     SYNC: GroupShard.sync_group,
     HEARTBEAT: GroupShard.heartbeat,
     LEAVE: GroupShard.leave_group,
-    COMMIT: GroupShard.commit_offset,
+    COMMIT: GroupShard.commit_offsets,
     FETCH: GroupShard.fetch_stable_offsets,
     DELETE: GroupShard.delete_groups,
     FORGET: GroupShard.delete_offsets,

@@ -26,7 +26,7 @@ from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from tests.support.clock import BusyClock, ManualClock
 from tests.support.runtime import MemoryStore, Outcome
 
-COMMIT = WriteOperation("commit", GroupShard.commit_offset)
+COMMIT = WriteOperation("commit", GroupShard.commit_offsets)
 DELETE = WriteOperation("delete", GroupShard.delete_offsets)
 
 

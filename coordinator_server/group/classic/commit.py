@@ -19,19 +19,19 @@ from protocol.plain_commits import CommitShape
 _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
 
 
-def admit_commit(
+def admit_to_classic(
     groups: ClassicGroups, request: OffsetCommitRequest | CommitShape, api_version: int, is_transactional: bool
 ) -> None:
     """Raises CoordinatorError."""
     group = groups.find(request.group_id)
     if group is not None:
-        _admit_to(groups, group, request, is_transactional)
+        _admit_to_group(groups, group, request, is_transactional)
     elif request.generation_id_or_member_epoch >= 0:
         is_known = api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND and not is_transactional
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND if is_known else ErrorCode.ILLEGAL_GENERATION)
 
 
-def _admit_to(
+def _admit_to_group(
     groups: ClassicGroups, group: ClassicGroup, request: OffsetCommitRequest | CommitShape, is_transactional: bool
 ) -> None:
     generation_id = request.generation_id_or_member_epoch

@@ -43,7 +43,7 @@ class ClassicType:
         return group_id in self.groups.stored
 
     def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
-        commit.admit_commit(self.groups, request, api_version, is_transactional)
+        commit.admit_to_classic(self.groups, request, api_version, is_transactional)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
         """Anybody may: classic members do not say who they are."""

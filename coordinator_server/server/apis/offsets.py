@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 
-from coordinator_server.catalog.topics import Topic
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, Order, ShortWay
+from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
@@ -38,11 +38,11 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from protocol.plain_commits import AcceptedCommit, CommitShape, CommitTopic, PlainCommit, accepting, commit_reader
+from protocol.plain_commits import AcceptedCommit, PlainCommit, commit_response_encoder
 
 _TOPIC = attrgetter("name", "topic_id")
-COMMIT = WriteOperation("commit-offset", GroupShard.commit_offset)
-COMMIT_ROWS = WriteOperation("commit-offset", GroupShard.commit_rows)
+COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
+COMMIT_PLAIN = WriteOperation("commit-offset", GroupShard.commit_plain)
 FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
 INVALID_OFFSET = -1
 # Versions of OffsetFetch: an error field for the group, several groups, topic ids instead of names.
@@ -59,18 +59,17 @@ FETCH_ERRORS = {
 }
 
 
-def commit_offsets(
+def offset_commit(
     node: Node,
     context: RequestContext,
-    request: OffsetCommitRequest | PlainCommit,
+    request: OffsetCommitRequest | PlainCommit[ServedShape],
     reply: PendingReply[OffsetCommitResponse | AcceptedCommit],
 ) -> None:
     """Refuse partitions that do not exist; the group's shard handles the rest."""
     if isinstance(request, PlainCommit):
-        prepared = _prepared(node, context, request.shape)
-        if prepared is not None:
-            request.topics = prepared.topics
-            node.groups.write(prepared.partition, COMMIT_ROWS, context, request, reply)
+        shape = request.shape
+        if shape.is_served(node):
+            node.groups.write(shape.partition, COMMIT_PLAIN, context, request, reply)
             return
         request = request.spelled_out()
     refused = _refuse_unknown(node, context, request)
@@ -88,14 +87,14 @@ def commit_offsets(
         reply.complete(OffsetCommitResponse(topics=merged(refused, response.topics, _TOPIC)))
 
     def fail(error: ErrorCode, message: str | None) -> None:
-        answered = refuse_commit_offsets(context, request, error, message)
+        answered = refuse_offset_commit(context, request, error, message)
         reply.complete(OffsetCommitResponse(topics=merged(refused, answered.topics, _TOPIC)))
 
     node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, Then(merge, fail))
 
 
-def refuse_commit_offsets(
-    context: RequestContext, request: OffsetCommitRequest | PlainCommit, error: ErrorCode, message: str | None
+def refuse_offset_commit(
+    context: RequestContext, request: OffsetCommitRequest | PlainCommit[ServedShape], error: ErrorCode, message: str | None
 ) -> OffsetCommitResponse:
     if isinstance(request, PlainCommit):
         request = request.spelled_out()
@@ -103,48 +102,14 @@ def refuse_commit_offsets(
     return OffsetCommitResponse(topics=[_refused(topic, told) for topic in request.topics])
 
 
-OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit, OffsetCommitResponse | AcceptedCommit] = ApiRow(
+OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], OffsetCommitResponse | AcceptedCommit] = ApiRow(
     OffsetCommitRequest,
     OffsetCommitResponse,
-    commit_offsets,
-    refuse_commit_offsets,
+    offset_commit,
+    refuse_offset_commit,
     Order.WRITE,
-    ShortWay(commit_reader, accepting),
+    ShortWay(commit_reader, commit_response_encoder),
 )
-
-
-class _Prepared:
-    """What all plain commits of one shape have in common while their topics do not change."""
-
-    __slots__ = ("known", "partition", "topics")
-
-    def __init__(self, known: list[Topic], partition: int, topics: list[CommitTopic]) -> None:
-        self.known = known
-        self.partition = partition
-        self.topics = topics
-
-
-def _prepared(node: Node, context: RequestContext, shape: CommitShape) -> _Prepared | None:
-    """Look up the topics and the shard of a shape; None when a partition does not exist."""
-    prepared, catalog = shape.prepared, node.catalog
-    if isinstance(prepared, _Prepared):
-        for topic in prepared.known:
-            # Compare the object: a topic that was deleted and created again has the same name.
-            if catalog.topic(topic.name) is not topic:
-                break
-        else:
-            return prepared
-    by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
-    known: list[Topic] = []
-    topics: list[CommitTopic] = []
-    for name, topic_id, partitions in shape.topics:
-        found = catalog.topic_by_id(topic_id) if by_id else catalog.topic(name)
-        if found is None or partitions.least < 0 or partitions.most >= found.partitions:
-            return None
-        known.append(found)
-        topics.append(CommitTopic(shape.group_id, found.name, found.topic_id, partitions))
-    shape.prepared = prepared = _Prepared(known, partition_for(shape.group_id, node.partitions), topics)
-    return prepared
 
 
 def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRequest) -> list[OffsetCommitResponseTopic]:

@@ -131,7 +131,7 @@ def test_a_group_exists_as_long_as_the_log_has_something_of_it() -> None:
     log.fail()
     assert not groups.classic.exists("g")
     assert groups.classic.find("g") is None
-    log.run(GroupShard.commit_offset, COMMIT, version=9)
+    log.run(GroupShard.commit_offsets, COMMIT, version=9)
     assert groups.classic.exists("g")
     assert not groups.classic.existed_at("g", log.committed_offset)
     log.flush()
@@ -147,7 +147,7 @@ def test_an_answer_depends_on_its_groups_last_record() -> None:
     depends = [groups.classic.depends_on("g")]
     log.run(GroupShard.join_group, JOIN, version=9)
     depends.append(groups.classic.depends_on("g"))
-    log.run(GroupShard.commit_offset, COMMIT, version=9)
+    log.run(GroupShard.commit_offsets, COMMIT, version=9)
     depends.append(groups.classic.depends_on("g"))
     log.fail()
     depends.append(groups.classic.depends_on("g"))

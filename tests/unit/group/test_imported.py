@@ -98,7 +98,7 @@ def test_an_empty_share_group_does_neither() -> None:
 def test_an_empty_group_is_taken_over(keys: tuple[Message, ...]) -> None:
     """The first join writes the tombstones of its records and the classic group; offsets stay."""
     log = log_of(*keys)
-    log.run(GroupShard.commit_offset, commit(), version=9)
+    log.run(GroupShard.commit_offsets, commit(), version=9)
 
     log.run(GroupShard.join_group, JOIN, version=9)
 
@@ -135,13 +135,13 @@ def test_a_takeover_that_cannot_be_written_is_taken_back() -> None:
 )
 def test_who_may_commit(keys: tuple[Message, ...], request_: OffsetCommitRequest, error: ErrorCode | None) -> None:
     """An administrator while the group is empty; members could only be told from strangers by who serves them."""
-    assert log_of(*keys).run(GroupShard.commit_offset, request_, version=9).error is error
+    assert log_of(*keys).run(GroupShard.commit_offsets, request_, version=9).error is error
 
 
 def test_a_group_that_commits_keeps_its_kind() -> None:
     """It is listed once, as what it is, and not described as a simple group."""
     log = log_of(*EMPTY_CONSUMER)
-    log.run(GroupShard.commit_offset, commit(), version=9)
+    log.run(GroupShard.commit_offsets, commit(), version=9)
 
     assert listed(log) == [("g", "Empty", "consumer")]
     assert listed(log, ["Consumer"]) == [("g", "Empty", "consumer")]
@@ -155,7 +155,7 @@ def test_an_empty_group_can_be_deleted(keys: tuple[Message, ...]) -> None:
     """With its offsets and every record of its own."""
     log = log_of(*keys)
     if keys is not EMPTY_SHARE:
-        log.run(GroupShard.commit_offset, commit(), version=9)
+        log.run(GroupShard.commit_offsets, commit(), version=9)
 
     [result] = log.run(GroupShard.delete_groups, ["g"], version=2).response
 
@@ -181,7 +181,7 @@ def test_offsets_of_an_empty_group_can_be_deleted_and_do_not_expire() -> None:
     """The group itself stays."""
     log = log_of(*EMPTY_CONSUMER)
     log.shard.on_loaded()
-    log.run(GroupShard.commit_offset, commit(), version=9)
+    log.run(GroupShard.commit_offsets, commit(), version=9)
     log.advance(30 * 24 * 3600 * 1000)
     before = log.shard.groups.offsets.by_group.get("g")
     request = OffsetDeleteRequest("g", [OffsetDeleteRequestTopic("orders", [OffsetDeleteRequestPartition(3)])])
@@ -214,7 +214,7 @@ def test_offsets_under_members_are_not_restored(kind: str) -> None:
 def test_offsets_of_an_empty_group_are_restored(keys: tuple[Message, ...]) -> None:
     """It stays what it is."""
     log = log_of(*keys)
-    log.run(GroupShard.commit_offset, commit(), version=9)
+    log.run(GroupShard.commit_offsets, commit(), version=9)
 
     restored = log.run(GroupShard.restore_offsets, RESTORE, version=0).response
 

@@ -19,7 +19,7 @@ def with_open_transaction() -> GroupLog:
     """A simple group with t:0 committed, and t:0 and t:1 in a transaction."""
     log = GroupLog(Config(offsets_retention_minutes=1))
     commit = OffsetCommitRequest("s", topics=[OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 5)])])
-    log.run(GroupShard.commit_offset, commit, version=8)
+    log.run(GroupShard.commit_offsets, commit, version=8)
     for partition in (0, 1):
         record = CoordinatorRecord(OffsetCommitKey("s", "t", partition), OffsetCommitValue(9), 4)
         log.shard.replay_in_transaction(PRODUCER, log.end_offset, record)

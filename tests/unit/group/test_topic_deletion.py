@@ -19,7 +19,7 @@ OLD, NEW = bytes(15) + b"\1", bytes(15) + b"\2"
 def commit(log: GroupLog, group: str, topic: str, partitions: int, topic_id: bytes = OLD) -> None:
     asked = [OffsetCommitRequestPartition(partition, 5) for partition in range(partitions)]
     request = OffsetCommitRequest(group, topics=[OffsetCommitRequestTopic(topic, topic_id, asked)])
-    log.run(GroupShard.commit_offset, request, version=10)
+    log.run(GroupShard.commit_offsets, request, version=10)
 
 
 def tombstones(log: GroupLog) -> set[tuple[str, str, int]]:

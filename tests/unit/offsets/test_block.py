@@ -1,9 +1,8 @@
-"""A commit as a block, of objects or of rows, leaves the state that its records leave, one by one."""
+"""A commit as a block, plain or decoded, writes what its records write and leaves the state that they leave, one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from struct import pack
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from hypothesis import given
@@ -11,16 +10,22 @@ from hypothesis import strategies as st
 
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.offsets.commit import commit_offsets, commit_rows
+from coordinator_server.offsets.commit import commit_records, plain_commit_records
+from coordinator_server.offsets.commit_topic import PlainTopic
 from coordinator_server.offsets.delete import tombstone
+from coordinator_server.offsets.logged_shape import LoggedShape
 from coordinator_server.offsets.store import OffsetStore
-from protocol.coordinator_records import CoordinatorRecord
+from protocol.commit_rows import partitions_of
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from protocol.plain_commits import CommitShape, CommitTopic, PlainCommit, partitions_of
+from protocol.plain_commits import PlainCommit
+from protocol.record_batch import NO_HEADERS, BatchBuilder
+from tests.support.commit_rows import rows_of
 
 NOW_MS = 1_700_000_000_000
+METADATA_MAX = 4096
 
 # Few names and partitions, so that commits meet; a partition may come twice in one request.
 PARTITIONS = st.builds(
@@ -33,13 +38,13 @@ TOPICS = st.builds(
     st.lists(PARTITIONS, min_size=1, max_size=8),
 )
 REQUESTS = st.builds(OffsetCommitRequest, group_id=st.sampled_from(["g", "h"]), topics=st.lists(TOPICS, min_size=1, max_size=3))
-# The same with metadata.
+# The same with metadata, some of which is refused.
 NOTED_PARTITIONS = st.builds(
     OffsetCommitRequestPartition,
     st.integers(0, 6),
     st.integers(0, 2**63 - 1),
     st.integers(-1, 3),
-    st.sampled_from(["", None, "note", "é" * 100]),
+    st.sampled_from(["", None, "note", "é" * 100, "x" * (METADATA_MAX + 1)]),
 )
 NOTED = st.builds(
     OffsetCommitRequest,
@@ -62,43 +67,68 @@ EVENTS = st.sampled_from(["snapshot", "durable", "revert", "read"])
 # An administrator's tombstone, by group, topic and partition.
 TOMBSTONES = st.tuples(st.sampled_from(["g", "h"]), st.sampled_from(["a", "b"]), st.integers(0, 6))
 Step = OffsetCommitRequest | tuple[str, str, int] | str
+# How a request was read.
+Way = Literal["decoded", "plain"]
+WAYS: st.SearchStrategy[Way] = st.sampled_from(["decoded", "plain"])
 
 
-def as_rows(request: OffsetCommitRequest) -> PlainCommit:
+def plain(request: OffsetCommitRequest) -> PlainCommit[LoggedShape]:
     """The request as its bytes have it."""
-    shape = CommitShape(9, request.group_id, 1, "m", None)
-    plain = PlainCommit(shape, [], [])
-    for topic in request.topics:
-        rows = b"".join(
-            [
-                pack(">iqi2x", each.partition_index, each.committed_offset, each.committed_leader_epoch)
-                for each in topic.partitions
-            ]
+    shape = LoggedShape(9)
+    shape.begin(request.group_id, 1, "m", None)
+    rows = [rows_of(topic.partitions) for topic in request.topics]
+    shape.log_as(
+        [
+            PlainTopic(request.group_id, topic.name, topic.topic_id, partitions_of(each))
+            for topic, each in zip(request.topics, rows, strict=True)
+        ]
+    )
+    return PlainCommit(shape, rows)
+
+
+def single_records(request: OffsetCommitRequest) -> list[CoordinatorRecord]:
+    """What the request comes to, partition by partition."""
+    return [
+        CoordinatorRecord(
+            OffsetCommitKey(request.group_id, topic.name, each.partition_index),
+            OffsetCommitValue(
+                each.committed_offset,
+                each.committed_leader_epoch,
+                each.committed_metadata or "",
+                NOW_MS,
+                topic_id=topic.topic_id,
+            ),
+            4,
         )
-        plain.rows.append(rows)
-        plain.topics = [*plain.topics, CommitTopic(request.group_id, topic.name, topic.topic_id, partitions_of(rows))]
-    return plain
+        for topic in request.topics
+        for each in topic.partitions
+        if len(each.committed_metadata or "") <= METADATA_MAX
+    ]
+
+
+def block_of(store: OffsetStore, request: OffsetCommitRequest, way: Way) -> Sequence[CoordinatorRecord] | RecordBlock:
+    if way == "plain":
+        return plain_commit_records(store, plain(request), NOW_MS).records
+    return commit_records(store, request, NOW_MS, METADATA_MAX).records
 
 
 class Side:
     """A store, and how commits get into it."""
 
-    def __init__(self, way: Literal["records", "block", "rows"]) -> None:
+    def __init__(self, way: Way | Literal["records"]) -> None:
         self.registry = SnapshotRegistry()
         self.store = OffsetStore(self.registry)
         self.offset = 0
         self._way = way
 
     def commit(self, request: OffsetCommitRequest) -> None:
-        if self._way == "rows":
-            records = commit_rows(self.store, as_rows(request), NOW_MS).records
-        else:
-            records = commit_offsets(self.store, request, NOW_MS, 4096).records
-        if self._way != "records" and isinstance(records, RecordBlock):
+        if self._way == "records":
+            self.replay(single_records(request))
+            return
+        records = block_of(self.store, request, self._way)
+        if isinstance(records, RecordBlock):
             records.replay(self.offset)
             self.offset += len(records)
-        else:
-            self.replay(records)
 
     def replay(self, records: Iterable[CoordinatorRecord]) -> None:
         for record in records:
@@ -142,8 +172,8 @@ class Side:
         ]
 
 
-@given(st.lists(REQUESTS | EVENTS | TOMBSTONES, max_size=12), st.sampled_from(["block", "rows"]))
-def test_a_block_leaves_what_its_records_leave(steps: list[Step], way: Literal["block", "rows"]) -> None:
+@given(st.lists(REQUESTS | EVENTS | TOMBSTONES, max_size=12), WAYS)
+def test_a_block_leaves_what_its_records_leave(steps: list[Step], way: Way) -> None:
     """Now, at every earlier offset that can still be read, and after a revert; whether somebody has read it in between or not."""
     one, other = Side(way), Side("records")
     for step in steps:
@@ -159,7 +189,7 @@ def test_a_block_leaves_what_its_records_leave(steps: list[Step], way: Literal["
 @given(st.lists(NOTED | EVENTS | TOMBSTONES, max_size=12))
 def test_a_block_with_metadata_leaves_what_its_records_leave(steps: list[Step]) -> None:
     """As one without."""
-    one, other = Side("block"), Side("records")
+    one, other = Side("decoded"), Side("records")
     for step in steps:
         one.take(step)
         other.take(step)
@@ -167,23 +197,41 @@ def test_a_block_with_metadata_leaves_what_its_records_leave(steps: list[Step]) 
             assert one.state(at) == other.state(at)
 
 
-@given(NOTED)
-def test_a_block_stands_for_the_records_of_the_general_way(request: OffsetCommitRequest) -> None:
-    """That is taken when one partition is refused."""
+@given(
+    st.tuples(REQUESTS, WAYS) | st.tuples(NOTED, st.just("decoded")), st.integers(0, 100), st.sampled_from([b"\0", b"\2\2a\2b"])
+)
+def test_a_block_stands_for_its_records(drawn: tuple[OffsetCommitRequest, Way], before: int, headers: bytes) -> None:
+    """Who iterates over it, as a transaction does, gets those; it writes their bytes, and no more of them than it says."""
+    request, way = drawn
     store = OffsetStore(SnapshotRegistry())
-    block = commit_offsets(store, request, NOW_MS, 4096).records
-    request.topics.append(OffsetCommitRequestTopic("z", partitions=[OffsetCommitRequestPartition(0, 5, -1, "x" * 5000)]))
+    single = single_records(request)
+    block = block_of(store, request, way)
+    assert list(block) == single
+    if not isinstance(block, RecordBlock):
+        assert not single
+        return
+    batches = [BatchBuilder(7, NOW_MS), BatchBuilder(7, NOW_MS)]
+    for batch in batches:
+        for _ in range(before):
+            batch.append(b"before", None)
 
-    general = commit_offsets(store, request, NOW_MS, 4096)
+    size = batches[0].size
+    block.write(batches[0], headers)
+    for place, record in enumerate(single):
+        batches[1].append(
+            CLASSIC_GROUP_SERDE.encode_key(record),
+            CLASSIC_GROUP_SERDE.encode_value(record),
+            NO_HEADERS if place else headers,
+        )
 
-    assert isinstance(block, RecordBlock)
-    assert not isinstance(general.records, RecordBlock)
-    assert list(block) == list(general.records)
+    assert len(block) == len(single)
+    assert batches[0].size <= size + block.max_bytes() + len(headers)
+    assert batches[0].finish() == batches[1].finish()
 
 
 def test_commits_of_other_partitions_each_time_do_not_pile_up() -> None:
     """A group takes about as much room as its single offsets would, however its commits are cut."""
-    side = Side("rows")
+    side = Side("plain")
     for size in range(1, 200):
         partitions = [OffsetCommitRequestPartition(index, size) for index in range(size % 20 + 1)]
         side.commit(OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic(f"t{size % 7}", partitions=partitions)]))
@@ -194,20 +242,8 @@ def test_commits_of_other_partitions_each_time_do_not_pile_up() -> None:
     assert len(rows) <= 8 + 7 * 20 // 8
 
 
-@given(REQUESTS)
-def test_rows_stand_for_the_records_of_the_general_way(request: OffsetCommitRequest) -> None:
-    """Who iterates over them, as a transaction does, gets those."""
-    store = OffsetStore(SnapshotRegistry())
-    general = list(commit_offsets(store, request, NOW_MS, 4096).records)
-
-    rows = commit_rows(store, as_rows(request), NOW_MS).records
-
-    assert list(rows) == general
-    assert len(rows) == len(general)
-
-
-def test_unusual_commits_are_no_blocks() -> None:
-    """A block is for one offset or for many, with metadata or without; partitions that are refused and expiry times have no place in one."""
+def test_all_but_an_expiry_fits_into_a_block() -> None:
+    """One offset or many, with metadata or without; what is refused is left out."""
     many = [OffsetCommitRequestPartition(index, 5) for index in range(10)]
     noted = [*many, OffsetCommitRequestPartition(10, 5, -1, "note")]
     refused = [*many, OffsetCommitRequestPartition(10, 5, -1, "x" * 4097)]
@@ -216,7 +252,7 @@ def test_unusual_commits_are_no_blocks() -> None:
     def is_block(partitions: list[OffsetCommitRequestPartition], retention_ms: int = -1) -> bool:
         topics = [OffsetCommitRequestTopic("t", partitions=partitions)]
         request = OffsetCommitRequest("g", 1, "m", retention_time_ms=retention_ms, topics=topics)
-        return isinstance(commit_offsets(store, request, 0, 4096).records, RecordBlock)
+        return isinstance(commit_records(store, request, 0, METADATA_MAX).records, RecordBlock)
 
-    assert [is_block(many), is_block(many[:1]), is_block(noted)] == [True, True, True]
-    assert [is_block(refused), is_block(many, 1000)] == [False, False]
+    assert [is_block(many), is_block(many[:1]), is_block(noted), is_block(refused)] == [True, True, True, True]
+    assert [is_block(refused[-1:]), is_block(many, 1000)] == [False, False]

@@ -1,11 +1,11 @@
-"""commit_offsets: records and answers, partition by partition."""
+"""commit_records: records and answers, partition by partition."""
 
 from __future__ import annotations
 
 import pytest
 
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.offsets.commit import commit_offsets
+from coordinator_server.offsets.commit import commit_records
 from coordinator_server.offsets.store import OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -29,7 +29,7 @@ def request(*partitions: OffsetCommitRequestPartition, retention_ms: int = -1) -
 
 def test_one_record_for_each_partition() -> None:
     """All that the request says of it, the time, and the topic's id."""
-    result = commit_offsets(
+    result = commit_records(
         STORE, request(OffsetCommitRequestPartition(3, 5, 7, "note"), OffsetCommitRequestPartition(4, 6)), NOW_MS, 4096
     )
 
@@ -43,7 +43,7 @@ def test_a_retention_time_makes_an_expiry() -> None:
     """The value is of version 1 then, the only one that has one; 0 is a time, too."""
     expires = []
     for retention_ms in (1000, 0):
-        (record,) = commit_offsets(
+        (record,) = commit_records(
             STORE, request(OffsetCommitRequestPartition(0, 5), retention_ms=retention_ms), NOW_MS, 4096
         ).records
         assert isinstance(record.value, OffsetCommitValue)
@@ -54,7 +54,7 @@ def test_a_retention_time_makes_an_expiry() -> None:
 
 def test_a_retention_time_beyond_all_time_is_for_ever() -> None:
     """The sum must still be an int64."""
-    (record,) = commit_offsets(STORE, request(OffsetCommitRequestPartition(0, 5), retention_ms=2**63 - 1), NOW_MS, 4096).records
+    (record,) = commit_records(STORE, request(OffsetCommitRequestPartition(0, 5), retention_ms=2**63 - 1), NOW_MS, 4096).records
 
     assert isinstance(record.value, OffsetCommitValue)
     assert record.value.expire_timestamp == 2**63 - 1
@@ -65,7 +65,7 @@ def test_a_retention_time_beyond_all_time_is_for_ever() -> None:
 )
 def test_metadata_has_a_limit(metadata: str | None, is_refused: bool) -> None:
     """In UTF-16 units, as Java counts."""
-    result = commit_offsets(STORE, request(OffsetCommitRequestPartition(0, 5, -1, metadata)), NOW_MS, 4)
+    result = commit_records(STORE, request(OffsetCommitRequestPartition(0, 5, -1, metadata)), NOW_MS, 4)
 
     assert isinstance(result.response, OffsetCommitResponse)
     (answer,) = result.response.topics[0].partitions
@@ -81,7 +81,7 @@ def test_the_answer_follows_the_request() -> None:
         OffsetCommitRequestPartition(5, 1),
     ]
 
-    result = commit_offsets(STORE, request(*partitions), NOW_MS, 4)
+    result = commit_records(STORE, request(*partitions), NOW_MS, 4)
 
     assert isinstance(result.response, OffsetCommitResponse)
     (topic,) = result.response.topics

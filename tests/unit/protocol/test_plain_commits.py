@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -23,15 +25,21 @@ from protocol.plain_commits import (
     MOST_ROWS,
     MOST_TOPICS,
     SKIPPED,
+    CommitReader,
+    CommitShape,
     PlainCommit,
-    accepting,
-    commit_reader,
+    commit_response_encoder,
 )
 
 HEADER = b"what came before"
 NAMES = st.text(max_size=6) | st.sampled_from(["n" * 126, "n" * 127, "é" * 100])
 INDEXES = st.integers(-(2**31), 2**31 - 1)
 VERSIONS = st.integers(FIRST_VERSION, LAST_VERSION)
+
+
+def reader(version: int) -> Callable[[bytes, int], tuple[OffsetCommitRequest | PlainCommit[CommitShape], int]]:
+    """What decodes the requests of one connection."""
+    return CommitReader(version, CommitShape).read
 
 
 def requests(metadata: st.SearchStrategy[str | None]) -> st.SearchStrategy[OffsetCommitRequest]:
@@ -91,7 +99,7 @@ def said(frame: bytes, version: int, reader: object = None) -> Message | str:
 def test_a_plain_request_is_read_as_what_it_says(request: OffsetCommitRequest, version: int) -> None:
     """Also where the request before had the same shape."""
     frame = encoded(request, version)
-    read = commit_reader(version)
+    read = reader(version)
 
     for _ in range(2):
         plain, end = read(frame, len(HEADER))
@@ -108,7 +116,7 @@ def test_whatever_bytes_come_a_reader_says_what_the_general_decoder_says(
 ) -> None:
     """A reader remembers one request; then come others that differ from it in a byte, in length, or altogether."""
     frame = encoded(request, version)
-    read = commit_reader(version)
+    read = reader(version)
     read(frame, len(HEADER))
     for _ in range(3):
         other = bytearray(frame)
@@ -128,7 +136,7 @@ def test_whatever_bytes_come_a_reader_says_what_the_general_decoder_says(
 @given(PLAIN, VERSIONS)
 def test_the_answer_of_a_shape_is_the_one_that_accepts_every_partition(request: OffsetCommitRequest, version: int) -> None:
     """Ready bytes and general responses go through the same encoder."""
-    plain, _ = commit_reader(version)(encoded(request, version), len(HEADER))
+    plain, _ = reader(version)(encoded(request, version), len(HEADER))
     assert isinstance(plain, PlainCommit)
     topics = [
         OffsetCommitResponseTopic(
@@ -136,10 +144,10 @@ def test_the_answer_of_a_shape_is_the_one_that_accepts_every_partition(request: 
         )
         for topic in request.topics
     ]
-    encode = accepting(encoder(OffsetCommitResponse, version))
+    encode = commit_response_encoder(encoder(OffsetCommitResponse, version))
     ready, general = bytearray(b"prefix"), bytearray(b"prefix")
 
-    encode(plain.shape.accepted, ready)
+    encode(plain.shape.accepted(), ready)
     encode(OffsetCommitResponse(topics=topics), general)
 
     assert ready == general
@@ -148,7 +156,7 @@ def test_the_answer_of_a_shape_is_the_one_that_accepts_every_partition(request: 
 def test_who_never_commits_the_same_partitions_again_is_read_the_general_way() -> None:
     """But for a try from time to time, so that who comes to do so is noticed."""
     version = 9
-    read = commit_reader(version)
+    read = reader(version)
 
     def is_plain(partition: int, metadata: str = "") -> bool:
         topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(partition, 5, -1, metadata)])]
@@ -174,6 +182,6 @@ def test_only_what_is_small_is_remembered(size: tuple[int, int], version: int) -
     partitions = [OffsetCommitRequestPartition(index, 5) for index in range(rows)]
     request = OffsetCommitRequest("g", 1, "m", topics=[OffsetCommitRequestTopic("t", partitions=partitions)] * topics)
 
-    read, _ = commit_reader(version)(encoded(request, version), len(HEADER))
+    read, _ = reader(version)(encoded(request, version), len(HEADER))
 
     assert isinstance(read, PlainCommit) == (topics <= MOST_TOPICS and topics * rows <= MOST_ROWS)

@@ -36,7 +36,7 @@ CLIENT = RequestContext("client", "127.0.0.1", 11, 3)
 JOIN = WriteOperation("classic-group-join", GroupShard.join_group)
 SYNC = WriteOperation("classic-group-sync", GroupShard.sync_group)
 HEARTBEAT = WriteOperation("classic-group-heartbeat", GroupShard.heartbeat)
-COMMIT = WriteOperation("commit-offset", GroupShard.commit_offset)
+COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
 
 
 class World:

@@ -9,6 +9,7 @@ import pytest
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow, Order, ShortWay
 from coordinator_server.server.apis import groups
+from coordinator_server.server.apis.commit_shapes import commit_reader
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.cluster.operations import FORWARDED
 from coordinator_server.server.connection import PendingReply
@@ -21,7 +22,7 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import Kind
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from protocol.plain_commits import accepting, commit_reader
+from protocol.plain_commits import commit_response_encoder
 
 ORDER = {row.request.kafka.key: row.order for row in ROWS}
 
@@ -95,4 +96,4 @@ if TYPE_CHECKING:
     ApiRow(Request, JoinGroupResponse, beat, refuse, order)  # type: ignore[arg-type]  # another API's response
     ApiRow(Request, Response, lambda n, c, r, reply: reply.complete(JoinGroupResponse()), refuse, order)  # type: ignore[arg-type]  # so does this one
     ApiRow(Request, Response, beat, refuse, "write")  # type: ignore[arg-type]  # no order class
-    ApiRow(Request, Response, beat, refuse, order, ShortWay(commit_reader, accepting))  # type: ignore[arg-type]  # another API's codecs
+    ApiRow(Request, Response, beat, refuse, order, ShortWay(commit_reader, commit_response_encoder))  # type: ignore[arg-type]  # another API's codecs

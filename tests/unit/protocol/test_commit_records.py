@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from struct import pack
-
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocol.commit_records import VALUE_VERSION, CommitLayout
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
-from protocol.offset_commits import VALUE_VERSION, CommitLayout
 from protocol.record_batch import NO_HEADERS, BatchBuilder, encode_headers
+from tests.support.commit_rows import rows_of
 
 NAMES = st.text(max_size=40) | st.sampled_from(["g" * 249, "é" * 300, "x" * 9000])
 INT32 = st.integers(-(2**31), 2**31 - 1)
@@ -39,7 +38,7 @@ def test_bulk_and_single_records_are_the_same_bytes(
         of_record = NO_HEADERS
 
     layout = CommitLayout(group, topic, topic_id)
-    encoded = layout.encode(delta, [OffsetCommitRequestPartition(*row) for row in rows], NOW_MS, headers)
+    encoded = layout.encode_partitions(delta, [OffsetCommitRequestPartition(*row) for row in rows], NOW_MS, headers)
     in_bulk = BatchBuilder(0, NOW_MS)
     in_bulk.next_offset = delta
     in_bulk.extend(encoded, len(rows))
@@ -56,11 +55,11 @@ def test_rows_of_a_request_become_the_same_records(
     """Few of them or many: those are written column by column."""
     rows = rows * times
     layout = CommitLayout("group", topic, topic_id)
-    as_sent = b"".join([pack(">iqi2x", *row) for row in rows])
+    partitions = [OffsetCommitRequestPartition(*row) for row in rows]
 
-    encoded = layout.encode_rows(delta, as_sent, len(rows), NOW_MS, headers)
+    encoded = layout.encode_rows(delta, rows_of(partitions), len(rows), NOW_MS, headers)
 
-    assert encoded == layout.encode(delta, [OffsetCommitRequestPartition(*row) for row in rows], NOW_MS, headers)
+    assert encoded == layout.encode_partitions(delta, partitions, NOW_MS, headers)
 
 
 # Where the size of the text, of the value and of the record take a byte more.
@@ -88,12 +87,12 @@ def test_bulk_and_single_records_with_metadata_are_the_same_bytes(
         of_record = NO_HEADERS
 
     layout = CommitLayout("group", topic, topic_id)
-    texts = [row[3].encode() for row in rows]
-    encoded = layout.encode_with_texts(delta, [OffsetCommitRequestPartition(*row) for row in rows], texts, NOW_MS, headers)
+    metadata = [row[3].encode() for row in rows]
+    encoded = layout.encode_with_metadata(delta, [OffsetCommitRequestPartition(*row) for row in rows], metadata, NOW_MS, headers)
     in_bulk = BatchBuilder(0, NOW_MS)
     in_bulk.next_offset = delta
     in_bulk.extend(encoded, len(rows))
 
     one_by_one.count = in_bulk.count = len(rows)
     assert in_bulk.finish() == one_by_one.finish()
-    assert len(encoded) <= layout.record_bytes * len(rows) + layout.text_bytes(texts) + len(headers)
+    assert len(encoded) <= layout.record_bytes * len(rows) + layout.metadata_bytes(metadata) + len(headers)

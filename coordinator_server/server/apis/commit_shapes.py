@@ -1,0 +1,68 @@
+"""What this node finds out about the shape of plain commits: that its topics exist, and which shard its group belongs to.
+
+It is kept with the shape, which the decoder of a connection remembers until a commit of another shape comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.offsets.commit_topic import PlainTopic
+from coordinator_server.offsets.logged_shape import LoggedShape
+from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.server.node import Node
+from protocol.messages.offset_commit import OffsetCommitRequest
+from protocol.plain_commits import CommitReader, PlainCommit
+
+# The first version of OffsetCommit that has topic ids instead of names.
+FIRST_WITH_TOPIC_IDS = 10
+
+
+class ServedShape(LoggedShape):
+    """A shape, and what holds for all its commits while its topics do not change."""
+
+    __slots__ = ("_topics_found", "partition")
+
+    def __init__(self, version: int) -> None:
+        super().__init__(version)
+        # Of the group.
+        self.partition = -1
+        # None: not looked up yet.
+        self._topics_found: list[Topic] | None = None
+
+    def is_served(self, node: Node) -> bool:
+        """Whether all partitions exist; then ``partition`` and ``commit_topics`` are right."""
+        found, catalog = self._topics_found, node.catalog
+        if found is not None:
+            for topic in found:
+                # Compare the object: a topic that was deleted and created again has the same name.
+                if catalog.topic(topic.name) is not topic:
+                    break
+            else:
+                return True
+        return self._look_up(node)
+
+    def _look_up(self, node: Node) -> bool:
+        self._topics_found = None
+        by_id = self.version >= FIRST_WITH_TOPIC_IDS
+        found: list[Topic] = []
+        for name, topic_id, partitions in self.topics:
+            topic = node.catalog.topic_by_id(topic_id) if by_id else node.catalog.topic(name)
+            if topic is None or partitions.least < 0 or partitions.most >= topic.partitions:
+                return False
+            found.append(topic)
+        self.log_as(
+            [
+                PlainTopic(self.group_id, topic.name, topic.topic_id, partitions)
+                for topic, (_, _, partitions) in zip(found, self.topics, strict=True)
+            ]
+        )
+        self.partition = partition_for(self.group_id, node.partitions)
+        self._topics_found = found
+        return True
+
+
+def commit_reader(version: int) -> Callable[[bytes, int], tuple[OffsetCommitRequest | PlainCommit[ServedShape], int]]:
+    """Return what decodes the OffsetCommit requests that one connection sends at one version."""
+    return CommitReader(version, ServedShape).read

@@ -1,0 +1,64 @@
+"""Committed offsets as rows of 18 bytes: a partition without metadata, as OffsetCommit requests have it from version 6 on.
+
+    partition int32 | offset int64 | epoch int32 | two bytes that say "no metadata" to the version of the request
+
+Nearly all clients send the partitions of a topic in this form. The log's records are written from it, and the state keeps it as it came. Only
+the decoder of the request reads the last two bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from struct import Struct as Layout
+from typing import Final
+
+ROW_BYTES: Final = 18
+_ROW: Final = Layout(">iqi2x")
+_PARTITION: Final = Layout(">i")
+_REMEMBERED: Final = 2048
+
+
+def offsets_of(rows: bytes) -> Iterator[tuple[int, int, int]]:
+    """Return partition, offset and leader epoch of each row."""
+    return _ROW.iter_unpack(rows)
+
+
+class Partitions:
+    """The partitions of a topic's rows, in their order. Equal ones are one object while they are in use."""
+
+    __slots__ = ("_byte_0", "_byte_1", "_byte_2", "_byte_3", "count", "least", "most", "row_bytes")
+
+    def __init__(self, columns: bytes) -> None:
+        """``columns`` has the first bytes of all partitions, then the second ones, and so on."""
+        self.count = count = len(columns) // 4
+        self.row_bytes = count * ROW_BYTES
+        self._byte_0, self._byte_1 = columns[:count], columns[count : 2 * count]
+        self._byte_2, self._byte_3 = columns[2 * count : 3 * count], columns[3 * count :]
+        indexes = self.indexes()
+        self.least, self.most = min(indexes), max(indexes)
+
+    def are_of(self, rows: bytes) -> bool:
+        """Whether these are the partitions of as many rows."""
+        return (
+            rows[3::ROW_BYTES] == self._byte_3
+            and rows[2::ROW_BYTES] == self._byte_2
+            and rows[1::ROW_BYTES] == self._byte_1
+            and rows[::ROW_BYTES] == self._byte_0
+        )
+
+    def indexes(self) -> list[int]:
+        """Return the partitions as numbers."""
+        raw = bytearray(4 * self.count)
+        raw[::4], raw[1::4], raw[2::4], raw[3::4] = self._byte_0, self._byte_1, self._byte_2, self._byte_3
+        return [index for (index,) in _PARTITION.iter_unpack(raw)]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _partitions(columns: bytes) -> Partitions:
+    return Partitions(columns)
+
+
+def partitions_of(rows: bytes) -> Partitions:
+    """Return the partitions of one row or more."""
+    return _partitions(rows[::ROW_BYTES] + rows[1::ROW_BYTES] + rows[2::ROW_BYTES] + rows[3::ROW_BYTES])
