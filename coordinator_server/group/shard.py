@@ -23,6 +23,7 @@ from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import (
+    CheckpointState,
     Clock,
     CoordinatorResult,
     CoordinatorTimer,
@@ -30,7 +31,6 @@ from coordinator_server.machine.shard import (
     Producer,
     Reply,
     RequestContext,
-    StateBelow,
     TransactionResult,
 )
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
@@ -195,9 +195,9 @@ class GroupShard:
         """The offsets of a transaction become valid, or are forgotten."""
         self.groups.pending.end(producer, result)
 
-    def rest_on(self, below: StateBelow, /) -> bool:
+    def rest_on(self, checkpoint: CheckpointState, /) -> bool:
         """Offsets of groups that nobody has asked for yet stay where they are."""
-        self.groups.offsets.rest_on(below)
+        self.groups.offsets.rest_on(checkpoint)
         return True
 
     def plain_records(self) -> PlainRecords:

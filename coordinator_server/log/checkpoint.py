@@ -2,7 +2,7 @@
 
 Three files beside the layer's records, named with their checksums in its manifest:
 
-    groups.data    a block of bytes per key, one after another; what a block says is the state machine's business (offsets/resting.py)
+    groups.data    a block of bytes per key, one after another; what a block says is the state machine's business (offsets/resting_block.py)
     groups.index   what there is, sorted by hash (CRC-32C of the key) and key, so that a block is found by bisection
     rest.log       record batches: the layer's records that are not in blocks, and have to be replayed at every start
 

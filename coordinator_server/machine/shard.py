@@ -98,8 +98,8 @@ class PlainRecords(Protocol):
         """
 
 
-class StateBelow(Protocol):
-    """State that is written down by key, below everything that is replayed, and read when it is first needed."""
+class CheckpointState(Protocol):
+    """State that a checkpoint has by key, below everything that is replayed, and that is read when it is first needed."""
 
     def __contains__(self, key: str, /) -> bool: ...
 
@@ -146,8 +146,8 @@ class CoordinatorShard(Protocol):
     def digest(self, committed_offset: int, max_items: int, with_parts: bool, /) -> StateDigest | None:
         """A read operation: what the hard state comes to. None when there is more to hash than about ``max_items``: ask again."""
 
-    def rest_on(self, below: StateBelow, /) -> bool:
-        """Before anything is replayed: whether the shard takes the state below as its own. If not, it gets the records."""
+    def rest_on(self, checkpoint: CheckpointState, /) -> bool:
+        """Before anything is replayed: whether the shard takes this state as its own. If not, it gets the records."""
         return False
 
     def plain_records(self) -> PlainRecords | None:

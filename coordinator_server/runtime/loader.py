@@ -13,8 +13,8 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.store import LogStore
 from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST
-from coordinator_server.runtime.below import CheckpointBelow
 from coordinator_server.runtime.context import ShardContext
+from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import RecordSerde
 from protocol.errors import Malformed
@@ -60,7 +60,7 @@ class ShardLoader:
         except DamagedLog as damage:
             log.error("checkpoint-damaged", why=str(damage), action="the layer's records are replayed; compact again")
             checkpoint = None
-        if checkpoint is None or not context.shard.rest_on(CheckpointBelow(checkpoint, context.serde)):
+        if checkpoint is None or not context.shard.rest_on(LayerCheckpoint(checkpoint, context.serde)):
             return store.read(context.id, 0)
         return chain(checkpoint.rest(), store.read(context.id, checkpoint.to_offset))
 

@@ -32,7 +32,7 @@ from protocol.messages.group_records import (
 from protocol.record_batch import Record
 from tests.support.group import GroupLog
 from tests.support.imported import imported_records
-from tests.support.resting import Below, Records
+from tests.support.resting import MemoryCheckpoint, Records
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_meta, write_segments
 
 SHARD = "__consumer_offsets-7"
@@ -102,7 +102,7 @@ class Living:
         self.shard = GroupLog().build(self.registry)
         self.offset = self.durable_to = 0
         if resting is not None:
-            self.shard.rest_on(Below(resting, damaged=set()))
+            self.shard.rest_on(MemoryCheckpoint(resting, damaged=set()))
             self.offset = self.durable_to = len(resting)
 
     def write(self, turn: list[CoordinatorRecord] | Open | End) -> None:

@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.block import CommitBlock
 from coordinator_server.offsets.commit_topic import DecodedTopic, PlainTopic
-from coordinator_server.offsets.resting import rest, wake
-from coordinator_server.offsets.store import READ_ROWS, OffsetStore
+from coordinator_server.offsets.resting_block import rest, wake
+from coordinator_server.offsets.resting_groups import READ_ROWS
+from coordinator_server.offsets.store import OffsetStore
 from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition
 from protocol.commit_rows import partitions_of
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
 from tests.support.commit_rows import rows_of
-from tests.support.resting import Below, Records
+from tests.support.resting import MemoryCheckpoint, Records
 
 GROUPS = ("a", "b", "c", "never")
 POSITIONS = (("t", 0), ("t", 1), ("u", 0))
@@ -33,7 +34,7 @@ class Two:
         self.stores = [OffsetStore(registry) for registry in self.registries]
         self.end = len(early) + len(tail)
         self.committed = self.end
-        self.stores[1].rest_on(Below(early, damaged))
+        self.stores[1].rest_on(MemoryCheckpoint(early, damaged))
         for offset, key, value in early:
             self.stores[0].replay(offset, key, value)
         for offset, key, value in tail:
@@ -140,7 +141,9 @@ def test_it_is_as_if_everything_had_been_loaded(
     """Whatever is written, reverted or read first, damaged blocks or not, with and without what was read lately."""
     two = Two(numbered(early, 0), numbered(tail, len(early)), damaged)
     if not remembers:
-        two.stores[1]._read = Forgetful()
+        resting = two.stores[1]._resting
+        assert resting is not None
+        resting._read = Forgetful()
     for operation in history:
         two.apply(operation)
     two.apply(("list",))
@@ -159,12 +162,13 @@ def test_what_was_read_is_forgotten_in_time() -> None:
         (number, OffsetCommitKey(f"g{number}", "t", 0), OffsetCommitValue(number)) for number in range(2 * READ_ROWS)
     ]
     store = OffsetStore(SnapshotRegistry())
-    store.rest_on(Below(early, set()))
+    store.rest_on(MemoryCheckpoint(early, set()))
 
     for number in range(2 * READ_ROWS):
         assert items(store, f"g{number}", LATEST) == {("t", 0): OffsetAndMetadata(number, -1, "", 0, number)}
 
-    assert len(store._read) <= READ_ROWS
+    assert store._resting is not None
+    assert len(store._resting._read) <= READ_ROWS
     assert not store.by_group
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.offsets.resting import rest
+from coordinator_server.offsets.resting_block import rest
 from coordinator_server.offsets.store import OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -13,7 +13,7 @@ from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 Records = list[tuple[int, OffsetCommitKey, OffsetCommitValue | None]]
 
 
-class Below:
+class MemoryCheckpoint:
     """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged. ``read`` says which were asked for."""
 
     def __init__(self, records: Records, damaged: set[str]) -> None:

@@ -9,12 +9,12 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import Append, ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import (
+    CheckpointState,
     CoordinatorResult,
     CoordinatorTimer,
     Producer,
     Reply,
     RequestContext,
-    StateBelow,
     TransactionResult,
 )
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
@@ -104,7 +104,7 @@ class ToyShard:
     def digest(self, committed_offset: int, max_items: int, with_parts: bool, /) -> None:
         """Nothing here asks for it."""
 
-    def rest_on(self, below: StateBelow, /) -> bool:
+    def rest_on(self, checkpoint: CheckpointState, /) -> bool:
         """Gets the records."""
         return False
 

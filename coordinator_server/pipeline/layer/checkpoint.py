@@ -18,7 +18,7 @@ from coordinator_server.log.checkpoint import NAMES, Block, Checkpoint, in_order
 from coordinator_server.log.layers import LayerAttempt
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.bulk import BulkReplay
-from coordinator_server.offsets.resting import rest, wake
+from coordinator_server.offsets.resting_block import rest, wake
 from coordinator_server.offsets.store import OffsetStore
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.layer.batches import MAX_RECORDS, LayerRecord, cut, encode_batch

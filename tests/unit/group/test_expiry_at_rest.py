@@ -5,19 +5,19 @@ from __future__ import annotations
 from coordinator_server.config import Config
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from tests.support.group import GroupLog
-from tests.support.resting import Below, Records
+from tests.support.resting import MemoryCheckpoint, Records
 
 HOUR_MS = 3_600_000
 CHECK_MS = 600_000
 
 
-def resting(log: GroupLog, records: Records) -> Below:
+def resting(log: GroupLog, records: Records) -> MemoryCheckpoint:
     """A shard that rests on what the records come to, just loaded."""
-    below = Below(records, set())
+    checkpoint = MemoryCheckpoint(records, set())
     log.shard = log.build(log.registry)
-    assert log.shard.rest_on(below)
+    assert log.shard.rest_on(checkpoint)
     log.shard.on_loaded()
-    return below
+    return checkpoint
 
 
 def commit(group: str, age_ms: int, log: GroupLog, expire_ms: int = -1) -> tuple[OffsetCommitKey, OffsetCommitValue]:
@@ -30,12 +30,12 @@ def test_a_group_is_read_when_its_first_offset_may_expire() -> None:
     """By age, or by an expiry of its own; when it is due, it goes."""
     log = GroupLog(Config(offsets_retention_minutes=120))
     rows = [commit("young", 0, log), commit("old", HOUR_MS, log), commit("own", 0, log, HOUR_MS // 2)]
-    below = resting(log, [(offset, key, value) for offset, (key, value) in enumerate(rows)])
+    checkpoint = resting(log, [(offset, key, value) for offset, (key, value) in enumerate(rows)])
 
     log.advance(2 * CHECK_MS)
-    assert below.read == []
+    assert checkpoint.read == []
     log.advance(HOUR_MS // 2)
-    assert set(below.read) == {"own"}
+    assert set(checkpoint.read) == {"own"}
     assert set(log.hard_state()) == {"young", "old"}
     log.advance(HOUR_MS)
     assert set(log.hard_state()) == {"young"}

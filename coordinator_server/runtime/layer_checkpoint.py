@@ -1,4 +1,4 @@
-"""A layer's checkpoint, as the state machine of a shard rests on it."""
+"""A layer's checkpoint as the state machine of a shard reads it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from protocol.record_batch import iter_records, read_header
 log = structlog.get_logger(__name__)
 
 
-class CheckpointBelow:
-    """``StateBelow`` over a checkpoint. Damage is told once; what is damaged is taken from the layer's records."""
+class LayerCheckpoint:
+    """``CheckpointState`` over a checkpoint. Damage is told once; what is damaged is taken from the layer's records."""
 
     __slots__ = ("_checkpoint", "_is_told", "_serde")
 
