@@ -1,7 +1,7 @@
 """Steps over structs without making values: how a large message is looked at before memory is taken for it.
 
 Python objects take many times the bytes of small elements. A decoder counts what it is about to make; before that becomes more than a
-frame may cost, ``wire.verify`` looks at the whole message once. What is refused then has cost no more than the look.
+frame may cost, ``refusal.verify`` looks at the whole message once. What is refused then has cost no more than the look.
 """
 
 from __future__ import annotations

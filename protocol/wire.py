@@ -1,9 +1,4 @@
-"""What the generated code calls off its straight line: long varints, tagged fields, and the translation of what went wrong.
-
-Generated decoders let Python notice most of what is wrong: an index or an unpack behind the end fails by itself, a slice behind
-the end leaves ``pos`` there, which the next read or the last check sees. At its edge each function turns all of it into
-DecodeError or EncodeError.
-"""
+"""What the generated code calls off its straight line: long varints, tagged fields, long texts."""
 
 from __future__ import annotations
 
@@ -13,23 +8,9 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
-from protocol.errors import DecodeError, EncodeError
-from protocol.fields import Message
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_STRING: Final = 0x7FFF
-UNLIMITED: Final = 1 << 60
-"""The room of a message that is known to be right."""
-
-
-class BadField(ValueError):
-    """A field holds what it may not hold."""
-
-    def __init__(self, path: str, reason: str = "null is not allowed") -> None:
-        super().__init__(path, reason)
-        self.path = path
-        self.reason = reason
 
 
 def at_version(function: F, version: int) -> F:
@@ -48,42 +29,6 @@ COMPILED: Final = not isinstance(at_version, FunctionType)
 
 DECODE_ERRORS: Final = (IndexError, struct.error, ValueError)
 ENCODE_ERRORS: Final = (struct.error, TypeError, AttributeError, ValueError)
-
-
-def decode_failure(error: Exception, message: type[Message], version: int, buf: bytes, start: int, pos: int) -> DecodeError:
-    """What the failure of a decoder means for the caller. The message began at ``start``, the decoder's last read at ``pos``."""
-    from protocol.explain import explain
-
-    explained = explain(message, version, buf, start)
-    if explained is not None:
-        return explained
-    raise AssertionError(f"{message.__name__} v{version} was refused at byte {pos} for nothing") from error
-
-
-def verify(message: type[Message], version: int, buf: bytes, start: int, least: int) -> int:
-    """Look at the message once before more is made of it; the room that it has when nothing is wrong, its DecodeError otherwise.
-
-    ``least`` is where it ends at the earliest.
-    """
-    try:
-        if least > len(buf):
-            raise IndexError
-        from protocol.skipper import struct_skipper
-
-        struct_skipper(message, version, version in message.kafka.flexible)(buf, start)
-    except DECODE_ERRORS as error:
-        raise decode_failure(error, message, version, buf, start, start) from None
-    return UNLIMITED
-
-
-def encode_failure(error: Exception, message: str, version: int) -> EncodeError:
-    if isinstance(error, BadField):
-        return EncodeError(f"{message} v{version} {error.path}: {error.reason}")
-    return EncodeError(f"{message} v{version}: {error}")
-
-
-def not_in_version(path: str) -> BadField:
-    return BadField(path, "has a value that this version cannot carry")
 
 
 def long_text(buf: bytes, start: int, end: int) -> str:

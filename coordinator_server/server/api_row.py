@@ -15,6 +15,9 @@ from msgspec import Struct
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.served_api import Handle, ServedApi
+from protocol.api import APIS
+from protocol.codec import decoder, encoder
 from protocol.error_codes import ErrorCode
 
 Q = TypeVar("Q")
@@ -64,3 +67,23 @@ class ApiRow(Struct, Generic[Q, R], frozen=True):
     refuse: Refusal[Q, R]
     order: Order
     short_way: ShortWay[Q, R] | None = None
+
+
+def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
+    """Return the API at all the versions we serve it; ``handle`` is the row's handler with its first argument, the node."""
+    api, short = APIS[row.request.kafka.key], row.short_way
+    versions = range(api.max_version + 1)
+    served = [max(version, api.min_version) for version in versions]
+    encoders = [encoder(row.response, version) for version in served]
+    return ServedApi(
+        api.key,
+        api.name,
+        api.min_version,
+        api.max_version,
+        [decoder(row.request, version) for version in served],
+        [encode if short is None else short.encoder(encode) for encode in encoders],
+        [api.response_header_version(version) == 1 for version in served],
+        handle,
+        row.refuse,
+        None if short is None else short.reader,
+    )

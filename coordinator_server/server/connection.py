@@ -13,17 +13,15 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import structlog
 
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.served_api import Introduction, ServedApi
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
 from protocol.frames import FrameSplitter
-
-if TYPE_CHECKING:
-    from coordinator_server.machine.shard import RequestContext
-    from coordinator_server.server.dispatch import Introduction, ServedApi
 
 R = TypeVar("R")
 

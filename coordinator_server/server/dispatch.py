@@ -1,24 +1,21 @@
-"""From a frame to its handler: one table row per API that is served."""
+"""From a frame to the handler of its API."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from struct import Struct as Layout
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
-from msgspec import Struct
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.connection import Connection, PendingReply, UnservedRequest
-from protocol.api import API_VERSIONS_KEY, APIS
-from protocol.codec import decoder, encoder
+from coordinator_server.server.served_api import Introduction, ServedApi
+from protocol.api import API_VERSIONS_KEY
 from protocol.error_codes import ErrorCode
-from protocol.fields import Message
 from protocol.frames import decode_request_header
 from protocol.messages.api_versions import ApiVersionsRequest
 
@@ -27,64 +24,6 @@ log = structlog.get_logger(__name__)
 # A request header is API key and version, two bytes each, the correlation id, and what the client says of itself.
 _CORRELATION_ID = Layout(">i")
 _AFTER_CORRELATION_ID = 8
-
-
-class Handle(Protocol):
-    """The handler of a row, bound to this node."""
-
-    def __call__(self, context: RequestContext, request: Any, reply: PendingReply[Any], /) -> None: ...
-
-
-class Refuse(Protocol):
-    """The refusal of a row."""
-
-    def __call__(self, context: RequestContext, request: Any, error: ErrorCode, message: str | None, /) -> Message: ...
-
-
-class ServedApi(Struct, frozen=True):
-    """A row of the API table as one node serves it. The sequences are indexed by version."""
-
-    key: int
-    name: str
-    min_version: int
-    max_version: int
-    decode: Sequence[Callable[[bytes, int], tuple[Any, int]]]
-    encode: Sequence[Callable[[Any, bytearray], None]]
-    has_flexible_response_header: Sequence[bool]
-    handle: Handle
-    refuse: Refuse
-    # Makes a decoder for the requests of one connection, given their version; None: ``decode`` has the only way.
-    reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None
-
-    @classmethod
-    def of(cls, row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
-        """An API at all the versions we serve it; ``handle`` is the row's handler with its first argument, the node."""
-        api, short = APIS[row.request.kafka.key], row.short_way
-        versions = range(api.max_version + 1)
-        served = [max(version, api.min_version) for version in versions]
-        encoders = [encoder(row.response, version) for version in served]
-        return cls(
-            api.key,
-            api.name,
-            api.min_version,
-            api.max_version,
-            [decoder(row.request, version) for version in served],
-            [encode if short is None else short.encoder(encode) for encode in encoders],
-            [api.response_header_version(version) == 1 for version in served],
-            handle,
-            row.refuse,
-            None if short is None else short.reader,
-        )
-
-
-class Introduction(Struct, frozen=True, gc=False):
-    """What a request header says. ``rest`` is its bytes behind the correlation id, ``position`` where the request begins."""
-
-    rest: bytes
-    position: int
-    api: ServedApi
-    context: RequestContext
-    decode: Callable[[bytes, int], tuple[Any, int]]
 
 
 class LoggedReply(PendingReply[Any]):

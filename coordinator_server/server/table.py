@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.api_row import ApiRow, serve_row
 from coordinator_server.server.apis import brokers, configs, deletion, groups, offsets, produce, records, topic_pages, topics
-from coordinator_server.server.dispatch import ServedApi
 from coordinator_server.server.node import Node
+from coordinator_server.server.served_api import ServedApi
 
 ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     brokers.API_VERSIONS_API,
@@ -41,4 +41,4 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
 
 def served_apis(node: Node) -> list[ServedApi]:
     """The dispatcher's table, with each handler bound to this node."""
-    return [ServedApi.of(row, partial(row.handle, node)) for row in ROWS]
+    return [serve_row(row, partial(row.handle, node)) for row in ROWS]

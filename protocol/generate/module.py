@@ -13,24 +13,21 @@ from protocol.generate.encoding import EncoderWriter
 from protocol.generate.source import Layouts
 from protocol.schema import fields_of, snake_case
 
+_REFUSAL_NAMES: Final = ("BadField", "decode_failure", "encode_failure", "not_in_version", "verify")
 _WIRE_NAMES: Final = (
     "DECODE_ERRORS",
     "ENCODE_ERRORS",
-    "BadField",
     "at_version",
-    "decode_failure",
-    "encode_failure",
-    "not_in_version",
     "long_text",
     "read_string_size",
     "read_uvarint",
     "skip_tags",
-    "verify",
     "write_string_size",
     "write_uvarint",
 )
 _RUNTIME: Final = (
     ("native", ("int8", "int16", "int32", "int64")),
+    ("refusal", _REFUSAL_NAMES),
     ("runs", ("RUNS_OF_TEXT", "Field", "Shape", "alike")),
     ("wire", _WIRE_NAMES),
 )

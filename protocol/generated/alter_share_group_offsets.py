@@ -17,18 +17,15 @@ from protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsResponsePartition,
     AlterShareGroupOffsetsResponseTopic,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

@@ -9,18 +9,14 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_b, unpack_bB, unpack_iiiB, unpack_iuB, unpack_uB
 from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.refusal import BadField, decode_failure, encode_failure, not_in_version, verify
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
-    decode_failure,
-    encode_failure,
-    not_in_version,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

@@ -14,19 +14,15 @@ from protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, not_in_version, verify
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
-    not_in_version,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

@@ -9,7 +9,8 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_i, unpack_ih
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, at_version, decode_failure, encode_failure, long_text, verify
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, at_version, long_text
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack

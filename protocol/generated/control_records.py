@@ -9,7 +9,8 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_i
 from protocol.messages.control_records import ControlRecordTypeSchema, EndTxnMarker
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, decode_failure, encode_failure
+from protocol.refusal import decode_failure, encode_failure
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack

@@ -21,19 +21,16 @@ from protocol.generated.layouts import (
     unpack_ii,
 )
 from protocol.messages.create_acls import AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

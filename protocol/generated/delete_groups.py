@@ -9,19 +9,16 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_hB, unpack_i, unpack_iB, unpack_ii
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

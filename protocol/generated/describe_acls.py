@@ -19,19 +19,16 @@ from protocol.generated.layouts import (
     unpack_ihh,
 )
 from protocol.messages.describe_acls import AclDescription, DescribeAclsRequest, DescribeAclsResource, DescribeAclsResponse
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

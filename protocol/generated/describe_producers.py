@@ -17,17 +17,14 @@ from protocol.messages.describe_producers import (
     TopicRequest,
     TopicResponse,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

@@ -17,18 +17,15 @@ from protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
     TopicRequest,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

@@ -9,18 +9,8 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_ih, unpack_ihB, unpack_ihqhB, unpack_qhz, unpack_qhzB
 from protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
-from protocol.wire import (
-    DECODE_ERRORS,
-    ENCODE_ERRORS,
-    BadField,
-    at_version,
-    decode_failure,
-    encode_failure,
-    long_text,
-    read_string_size,
-    skip_tags,
-    write_string_size,
-)
+from protocol.refusal import BadField, decode_failure, encode_failure
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, at_version, long_text, read_string_size, skip_tags, write_string_size
 
 pack_h = Struct(">h").pack
 pack_ih = Struct(">ih").pack

@@ -46,20 +46,16 @@ from protocol.messages.fetch import (
     ReplicaState,
     SnapshotId,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, not_in_version, verify
 from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
-    not_in_version,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

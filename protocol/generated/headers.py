@@ -9,7 +9,8 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_hhih, unpack_i, unpack_iB
 from protocol.messages.headers import RequestHeader, ResponseHeader
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, decode_failure, encode_failure, long_text, skip_tags
+from protocol.refusal import decode_failure, encode_failure
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, long_text, skip_tags
 
 pack_hhih = Struct(">hhih").pack
 pack_i = Struct(">i").pack

@@ -9,19 +9,8 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_iB, unpack_ih, unpack_ihB
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from protocol.wire import (
-    DECODE_ERRORS,
-    ENCODE_ERRORS,
-    BadField,
-    at_version,
-    decode_failure,
-    encode_failure,
-    not_in_version,
-    long_text,
-    read_string_size,
-    skip_tags,
-    write_string_size,
-)
+from protocol.refusal import BadField, decode_failure, encode_failure, not_in_version
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, at_version, long_text, read_string_size, skip_tags, write_string_size
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack

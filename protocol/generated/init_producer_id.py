@@ -18,18 +18,8 @@ from protocol.generated.layouts import (
     unpack_iqhzzB,
 )
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from protocol.wire import (
-    DECODE_ERRORS,
-    ENCODE_ERRORS,
-    at_version,
-    decode_failure,
-    encode_failure,
-    not_in_version,
-    long_text,
-    read_string_size,
-    skip_tags,
-    write_string_size,
-)
+from protocol.refusal import decode_failure, encode_failure, not_in_version
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, at_version, long_text, read_string_size, skip_tags, write_string_size
 
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack

@@ -10,19 +10,15 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_bB, unpack_ihB
 from protocol.messages.list_config_resources import ConfigResource, ListConfigResourcesRequest, ListConfigResourcesResponse
+from protocol.refusal import BadField, decode_failure, encode_failure, not_in_version, verify
 from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
-    decode_failure,
-    encode_failure,
-    not_in_version,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

@@ -26,19 +26,15 @@ from protocol.messages.list_offsets import (
     ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, not_in_version, verify
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
-    not_in_version,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

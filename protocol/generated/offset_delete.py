@@ -17,7 +17,8 @@ from protocol.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
-from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, BadField, decode_failure, encode_failure, long_text, verify
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, long_text
 
 pack_h = Struct(">h").pack
 pack_hii = Struct(">hii").pack

@@ -17,18 +17,15 @@ from protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
     OffsetForLeaderTopicResult,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

@@ -9,17 +9,8 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_zB
 from protocol.messages.principal import DefaultPrincipalData
-from protocol.wire import (
-    DECODE_ERRORS,
-    ENCODE_ERRORS,
-    BadField,
-    decode_failure,
-    encode_failure,
-    long_text,
-    read_string_size,
-    skip_tags,
-    write_string_size,
-)
+from protocol.refusal import BadField, decode_failure, encode_failure
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, long_text, read_string_size, skip_tags, write_string_size
 
 pack_zx = Struct(">?x").pack
 

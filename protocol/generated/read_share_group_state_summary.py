@@ -17,19 +17,16 @@ from protocol.messages.read_share_group_state_summary import (
     ReadStateSummaryData,
     ReadStateSummaryResult,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.runs import Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

@@ -9,13 +9,11 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_hB, unpack_hh, unpack_i, unpack_q, unpack_qB
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from protocol.refusal import BadField, decode_failure, encode_failure
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
     at_version,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,

@@ -14,17 +14,14 @@ from protocol.messages.share_group_heartbeat import (
     ShareGroupHeartbeatResponse,
     TopicPartitions,
 )
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
-    BadField,
-    decode_failure,
-    encode_failure,
     long_text,
     read_string_size,
     read_uvarint,
     skip_tags,
-    verify,
     write_string_size,
     write_uvarint,
 )

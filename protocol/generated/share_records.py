@@ -10,18 +10,8 @@ from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
 from protocol.generated.layouts import unpack_h, unpack_i, unpack_iiiqqqB, unpack_iiqB, unpack_qqbhB, unpack_ui
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue, StateBatch
-from protocol.wire import (
-    DECODE_ERRORS,
-    ENCODE_ERRORS,
-    BadField,
-    decode_failure,
-    encode_failure,
-    long_text,
-    read_uvarint,
-    skip_tags,
-    verify,
-    write_uvarint,
-)
+from protocol.refusal import BadField, decode_failure, encode_failure, verify
+from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, long_text, read_uvarint, skip_tags, write_uvarint
 
 pack_ui = Struct(">16si").pack
 pack_BBi = Struct(">BBi").pack

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow, Order, ShortWay
+from coordinator_server.server.api_row import ApiRow, Order, ShortWay, serve_row
 from coordinator_server.server.apis import groups
 from coordinator_server.server.apis.commit_shapes import commit_reader
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.cluster.operations import FORWARDED
 from coordinator_server.server.connection import PendingReply
-from coordinator_server.server.dispatch import ServedApi
 from coordinator_server.server.node import Node
 from coordinator_server.server.table import ROWS
 from coordinator_server.server.then import Then
@@ -39,7 +38,7 @@ def test_every_declared_api_has_one_row() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=name_of)
 def test_a_row_is_of_its_declaration(row: ApiRow[Any, Any]) -> None:
     declared = APIS[row.request.kafka.key]
-    served = ServedApi.of(row, lambda context, request, reply: None)
+    served = serve_row(row, lambda context, request, reply: None)
 
     assert (row.request, row.response) == (declared.request, declared.response)
     assert row.response.kafka.key == row.request.kafka.key

@@ -11,10 +11,11 @@ import pytest
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Provenance, operation_headers, read_provenance
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import HEARTBEAT_API
 from coordinator_server.server.connection import Connection, PendingReply
-from coordinator_server.server.dispatch import Dispatcher, ServedApi
+from coordinator_server.server.dispatch import Dispatcher
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -39,8 +40,8 @@ class Peer:
             reply
         )
         apis = [
-            ServedApi.of(HEARTBEAT_API, self._handle),
-            ServedApi.of(API_VERSIONS_API, lambda context, request, reply: reply.complete(ApiVersionsResponse())),
+            serve_row(HEARTBEAT_API, self._handle),
+            serve_row(API_VERSIONS_API, lambda context, request, reply: reply.complete(ApiVersionsResponse())),
         ]
         dispatcher = Dispatcher(apis, has_provenance=has_provenance)
         self.connection = Connection(dispatcher, self.later.append, self.closed.append, MAX_FRAME_BYTES, MAX_WAITING)
