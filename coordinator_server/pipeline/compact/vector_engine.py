@@ -118,8 +118,8 @@ def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:
     start = 0
     for part in parts:
         end = start + len(part)
-        first, behind = np.searchsorted(rows, (start, end))
-        found.append(part.take(rows[first:behind] - start))
+        first, after = np.searchsorted(rows, (start, end))
+        found.append(part.take(rows[first:after] - start))
         start = end
     return found
 

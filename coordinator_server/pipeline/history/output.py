@@ -120,7 +120,7 @@ def last_of(content: bytes, path: str, out: str, cluster_id: str) -> Run:
     try:
         last = msgspec.json.decode(content, type=Run)
     except msgspec.DecodeError as error:
-        raise CannotRun(f"{path} is damaged ({error}): put it back from a copy, or begin anew in another --out") from error
+        raise CannotRun(f"{path} is damaged ({error}): put it back from a copy, or start over in another --out") from error
     if last.cluster_id != cluster_id:
         raise CannotRun(f"{out} is the history of cluster {last.cluster_id}, not of {cluster_id}: choose another --out")
     return last

@@ -107,7 +107,7 @@ class StoreOutput(Output):
                 self._store.copy_file(source, f"{self._root}/{file.path}")
         missing = [file.path for file in run.files if not self._exists(file.path, FileType.File)]
         if missing:
-            raise CannotRun(f"{self._url.child(missing[0])} is gone, and no attempt has it: begin anew in another --out")
+            raise CannotRun(f"{self._url.child(missing[0])} is gone, and no attempt has it: start over in another --out")
         self._remove(run.attempt)
 
     def _names(self, below: str, kind: FileType) -> list[str]:

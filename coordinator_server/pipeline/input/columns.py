@@ -1,11 +1,11 @@
-"""Record batches as columns: where every record, key and value of a file lies, found with numpy.
+"""Record batches as columns: the positions of all records, keys and values of a file, found with numpy.
 
-Batches are walked one by one (a few instructions each), their headers gathered as one structured array. Record boundaries are
-sequential within a batch but not across batches, so the k-th records of all batches are found together; when few batches are left with
-more records, those are walked one by one. Everything behind the boundaries is decoded for all records at once.
+Batches are visited one by one (a few instructions each), and their headers become one structured array. The records of a batch must be
+found one after another, but batches are independent: so the k-th records of all batches are found together. When only few batches
+have more records, these are read one by one. All fields of the records are then decoded for all records at once.
 
-What is not plain (attributes, damage, a varint longer than it need be, a record without a key) raises Irregular: the reference engine
-then reads the same files and either does the work or says what is wrong, and where.
+A file that is not plain (attributes, damage, a varint longer than necessary, a record without a key) raises Irregular. The reference
+engine then reads the same files, and either does the work or reports what is wrong and where.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HEADER: Final = np.dtype(
         ("count", ">i4"),
     ]
 )
-# Fewer batches than this at once, and plain Python is faster than numpy.
+# With fewer batches than this, plain Python is faster than numpy.
 NARROW: Final = 48
 CHECKED_FROM: Final = 21
 _LENGTH: Final = Layout(">i")
@@ -52,11 +52,11 @@ _MIN_RECORD: Final = 7
 
 
 class Irregular(Exception):
-    """Not for the vectorised reader."""
+    """A file is not plain; only the reference engine can read it, or report its damage."""
 
 
 class Columns:
-    """The records of one file: positions into ``data``, and what their headers say. Arrays of equal length, in file order."""
+    """The records of one file: positions in ``data``, and decoded fields. All arrays have one element per record, in file order."""
 
     __slots__ = ("data", "end", "epoch", "key_end", "key_start", "offset", "tail_start", "timestamp", "value_end", "value_size")
 
@@ -65,7 +65,7 @@ class Columns:
         self.offset = columns["offset"]
         self.timestamp = columns["timestamp"]
         self.epoch = columns["epoch"]
-        self.tail_start = columns["tail_start"]  # the key's length: from here to the end no byte depends on the batch
+        self.tail_start = columns["tail_start"]  # of the key's length; no byte from here on depends on the batch
         self.key_start = columns["key_start"]
         self.key_end = columns["key_end"]
         self.value_size = columns["value_size"]  # -1: a tombstone
@@ -76,25 +76,25 @@ class Columns:
         return len(self.offset)
 
     def take(self, rows: Any) -> Columns:
-        """The given rows; the data stays where it is."""
+        """Return the given rows. They share ``data``."""
         names = (name for name in self.__slots__ if name != "data")
         return Columns(self.data, **{name: getattr(self, name)[rows] for name in names})
 
     def keys(self) -> pa.Array:
-        """The keys."""
+        """Return the keys."""
         return slices(self.data, self.key_start, self.key_end)
 
     def keys_and_values(self) -> pa.Array:
-        """Keys and values as they stand in the records, with their lengths."""
+        """Return the encoded keys and values, with their lengths."""
         return slices(self.data, self.tail_start, self.value_end)
 
     def tails(self) -> pa.Array:
-        """Keys, values and headers as they stand in the records."""
+        """Return the encoded keys, values and headers, with their lengths."""
         return slices(self.data, self.tail_start, self.end)
 
 
 def map_file(path: Path) -> Bytes:
-    """The bytes of a file, read as they are touched."""
+    """Map a file: bytes are read when they are first used."""
     with path.open("rb") as file:
         if not path.stat().st_size:
             return np.empty(0, np.uint8)
@@ -102,7 +102,10 @@ def map_file(path: Path) -> Bytes:
 
 
 def read_columns(data: Bytes, first_offset: int | None, end_offset: int) -> Columns:
-    """All records of a file. With ``first_offset`` its batches are dense from there up to ``end_offset``; else they ascend below it."""
+    """Return all records of a file. Raises Irregular.
+
+    With ``first_offset`` the batches must have every offset from there up to ``end_offset``; without, they must ascend below it.
+    """
     starts = _batch_starts(data)
     if not len(starts):
         if first_offset is not None and first_offset != end_offset:
@@ -120,7 +123,7 @@ def read_columns(data: Bytes, first_offset: int | None, end_offset: int) -> Colu
 
 
 def slices(data: Bytes, start: Ints, end: Ints) -> pa.Array:
-    """``data[start:end]`` of every row, as Arrow binaries. Rows ascend and do not overlap."""
+    """Return ``data[start:end]`` of every row, as Arrow binaries. Rows ascend and do not overlap."""
     edges = np.empty(2 * len(start) + 1, np.int64)
     edges[:-1:2] = start
     edges[1::2] = end
@@ -131,21 +134,21 @@ def slices(data: Bytes, start: Ints, end: Ints) -> pa.Array:
 
 
 def zigzag(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
-    """The varints at the given positions, and the positions behind them."""
+    """Decode the zig-zag varints at the given positions. Return their values and the positions after them."""
     byte = data[at]
     bits = (byte & 0x7F).astype(np.uint64)
-    behind = at + 1
+    after = at + 1
     more = np.flatnonzero(byte & 0x80)
     shift = 7
     while more.size:
         if shift > 63:
             raise Irregular("a varint of more than ten bytes")
-        byte = data[behind[more]]
+        byte = data[after[more]]
         bits[more] |= (byte & 0x7F).astype(np.uint64) << np.uint64(shift)
-        behind[more] += 1
+        after[more] += 1
         more = more[byte >= 0x80]
         shift += 7
-    return (bits >> np.uint64(1)).astype(np.int64) ^ -(bits & np.uint64(1)).astype(np.int64), behind
+    return (bits >> np.uint64(1)).astype(np.int64) ^ -(bits & np.uint64(1)).astype(np.int64), after
 
 
 def _batch_starts(data: Bytes) -> Ints:
@@ -165,9 +168,9 @@ def _batch_starts(data: Bytes) -> Ints:
 
 def _check_headers(headers: NDArray[Any], first_offset: int | None, end_offset: int) -> None:
     base = headers["base_offset"].astype(np.int64)
-    behind = base + headers["last_delta"] + 1
+    after = base + headers["last_delta"] + 1
     room = (headers["length"].astype(np.int64) + _LENGTH_END - HEADER_SIZE) // _MIN_RECORD
-    gaps = base[1:] - behind[:-1]
+    gaps = base[1:] - after[:-1]
     plain = (
         (headers["magic"] == MAGIC).all()
         and not headers["attributes"].any()
@@ -176,9 +179,9 @@ def _check_headers(headers: NDArray[Any], first_offset: int | None, end_offset: 
         and (headers["count"] >= 0).all()
         and (headers["count"] <= room).all()
         and (gaps >= 0).all()
-        and behind[-1] <= end_offset
+        and after[-1] <= end_offset
     )
-    if not plain or (first_offset is not None and (gaps.any() or base[0] != first_offset or behind[-1] != end_offset)):
+    if not plain or (first_offset is not None and (gaps.any() or base[0] != first_offset or after[-1] != end_offset)):
         raise Irregular("a header that is not plain, or offsets that do not follow each other")
 
 
@@ -191,7 +194,7 @@ def _check_crcs(data: Bytes, starts: Ints, headers: NDArray[Any]) -> None:
 
 
 def _boundaries(data: Bytes, starts: Ints, ends: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Where each record starts behind its length, and where it ends."""
+    """Return where the body of each record starts, after its length, and where it ends."""
     total = int(counts.sum())
     body, end = np.empty(total, np.int64), np.empty(total, np.int64)
     first = np.cumsum(counts) - counts
@@ -201,12 +204,12 @@ def _boundaries(data: Bytes, starts: Ints, ends: Ints, counts: Ints) -> tuple[In
     position = starts[live] + HEADER_SIZE
     done = 0
     while len(live) >= NARROW:
-        size, behind = zigzag(data, position)
+        size, after = zigzag(data, position)
         if (size < 0).any():
             raise Irregular("a record of negative size")
-        position = behind + size
+        position = after + size
         rows = first[live] + done
-        body[rows], end[rows] = behind, position
+        body[rows], end[rows] = after, position
         done += 1
         more = counts[live] > done
         if not more.all():
@@ -220,7 +223,7 @@ def _boundaries(data: Bytes, starts: Ints, ends: Ints, counts: Ints) -> tuple[In
 
 
 def _walk(data: Bytes, at: int, body: Ints, end: Ints) -> int:
-    """One batch's records after another, in plain Python."""
+    """Find the records of one batch from ``at`` on, in plain Python. Return the position after them."""
     view = data.data
     for row in range(len(body)):
         byte = view[at]
@@ -245,7 +248,7 @@ def _check_ends(found: Ints, stated: Ints) -> None:
 
 
 def _decode(data: Bytes, body: Ints, end: Ints, headers: NDArray[Any]) -> Columns:
-    """What lies between the boundaries."""
+    """Decode all records between the given boundaries."""
     if not len(body):
         return _no_records(data)
     counts = headers["count"]
@@ -283,9 +286,9 @@ def _decode(data: Bytes, body: Ints, end: Ints, headers: NDArray[Any]) -> Column
     )
 
 
-def _is_shortest(data: Bytes, start: Ints, behind: Ints) -> bool:
-    """Whether no varint ends in a byte that says nothing."""
-    return not ((behind - start > 1) & (data[behind - 1] == 0)).any()
+def _is_shortest(data: Bytes, start: Ints, after: Ints) -> bool:
+    """Return whether no varint has a superfluous last byte of zero."""
+    return not ((after - start > 1) & (data[after - 1] == 0)).any()
 
 
 def _no_records(data: Bytes) -> Columns:

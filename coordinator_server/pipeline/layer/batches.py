@@ -1,7 +1,7 @@
 """How the records of a layer are cut into batches.
 
 A batch has at most MAX_RECORDS records, MAX_BYTES of keys and values, and one leader epoch. Its first record gives base offset
-and base timestamp. Batches that compaction keeps unchanged stand between them, in offset order.
+and base timestamp. Batches that compaction keeps unchanged come between them, in offset order.
 """
 
 from __future__ import annotations

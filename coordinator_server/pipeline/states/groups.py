@@ -13,7 +13,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import Change, LastChanges
-from coordinator_server.pipeline.states.state import NoTime, no_id
+from coordinator_server.pipeline.states.state import NoTime, no_id, replay_into
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
 from protocol.coordinator_records import GROUP_SERDE
@@ -103,10 +103,7 @@ def empty_shard() -> GroupShard:
 
 def replay_batches(batches: Iterable[bytes], upto: int = LATEST) -> GroupShard:
     """Replay the records of batches before ``upto`` into a new shard. Raises DecodeError."""
-    state = GroupState()
-    for batch in batches:
-        state.replay(batch, upto)
-    return state.shard
+    return replay_into(GroupState(), batches, upto).shard
 
 
 def digest_of(shard: GroupShard) -> StateDigest:
