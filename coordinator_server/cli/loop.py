@@ -27,7 +27,18 @@ from coordinator_server.server.composition import Place
 from coordinator_server.server.control import run_operation
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.orders import Ask, Listen, Listening, Order, Ping, Pong, Prepared, Serving, Told, ToLoop
+from coordinator_server.server.supervisor.messages import (
+    Listen,
+    Listening,
+    OperationResult,
+    Ping,
+    Pong,
+    Prepared,
+    RunOperation,
+    Serving,
+    StartLoop,
+    ToLoop,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -53,14 +64,14 @@ def main() -> int:
         return complain(failure, 1)
 
 
-async def _be(order: Order, channel: socket.socket) -> int:
+async def _be(order: StartLoop, channel: socket.socket) -> int:
     return await _Loop(order).run(channel)
 
 
-def _read_order(channel: socket.socket) -> Order | None:
+def _read_order(channel: socket.socket) -> StartLoop | None:
     size = _read(channel, 4)
     data = _read(channel, int.from_bytes(size, "big")) if size else None
-    return msgspec.msgpack.decode(data, type=Order) if data else None
+    return msgspec.msgpack.decode(data, type=StartLoop) if data else None
 
 
 def _read(channel: socket.socket, size: int) -> bytes | None:
@@ -76,7 +87,7 @@ def _read(channel: socket.socket, size: int) -> bytes | None:
 class _Loop:
     """The order carried out."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: StartLoop) -> None:
         self._order = order
         self._stopping = stop_signals(signal.SIGTERM)
         self._may_listen = asyncio.Event()
@@ -113,16 +124,16 @@ class _Loop:
                 self._may_listen.set()
             case Ping():
                 self._link.send(Pong())
-            case Ask():
+            case RunOperation():
                 task = asyncio.get_running_loop().create_task(self._answer(message))
                 self._asked.add(task)
                 task.add_done_callback(self._asked.discard)
-            case Order():
+            case StartLoop():
                 raise AssertionError("there is one order, and it has been read")
 
-    async def _answer(self, asked: Ask) -> None:
+    async def _answer(self, asked: RunOperation) -> None:
         answer = await run_operation(self._daemon.operations, asked.request)
-        self._link.send(Told(asked.id, dict(answer)))
+        self._link.send(OperationResult(asked.id, dict(answer)))
 
     def _orphaned(self) -> NoReturn:
         log.error("supervisor-lost", action="the loop ends: nobody would stop it")

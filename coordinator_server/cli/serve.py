@@ -116,7 +116,7 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
 
 
 async def _supervise(config: Config, host: str, port: int, options: argparse.Namespace) -> int:
-    from coordinator_server.server.supervisor import Logs, Supervisor
+    from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     supervisor = Supervisor(config, options.data_dir, loop_count(config), Logs(options.log_level, options.log_format))

@@ -162,10 +162,10 @@ class ExecutorQueue:
 
     def _finish(self, job: _Job, outcome: Any) -> CoordinatorResult[None]:
         if job.executor is not None:
-            job.executor.run(job.task.name, partial(job.operation, outcome), partial(self._settle, job, outcome))
+            job.executor.run(job.task.name, partial(job.operation, outcome), partial(self._concluded, job, outcome))
         return _NOTHING
 
-    def _settle(self, job: _Job, outcome: Any, error: ErrorCode | None) -> None:
+    def _concluded(self, job: _Job, outcome: Any, error: ErrorCode | None) -> None:
         """The result has been written, or is to be offered again: by then it may be of no use any more."""
         if error is None:
             if job.executor is not None:

@@ -152,11 +152,11 @@ class Flusher:
             self.on_durable([context.id for context, _ in flushed])
         self._tell(self._submitted)
         # The disk works on the next batch while this one is answered. It may be done with that before we are back here: then what
-        # was due first has been settled first.
+        # was due first has been answered first.
         if self._dirty:
             self._flush()
         while self._due:
-            settle(*self._due.popleft())
+            answer_events(*self._due.popleft())
         for context in fenced:
             context.on_fenced()
         if self.is_idle:
@@ -177,7 +177,7 @@ class Flusher:
             callback()
 
 
-def settle(events: list[DeferredEvent], error: ErrorCode | None) -> None:
+def answer_events(events: list[DeferredEvent], error: ErrorCode | None) -> None:
     """Complete the events, or fail them with ``error``. A bug in one must not cost the others their answer."""
     for event in events:
         try:

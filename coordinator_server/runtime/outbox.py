@@ -8,7 +8,7 @@ A destination is a shard. It has one queue and one back-off; while it refuses, n
 a time: nobody sends it again before the last time has been answered, or can have no effect any more, which the Carrier knows. That
 holds for a shard that is given up and loaded again, too: what its former self sent is adopted.
 
-Nothing is sent or heard within an operation, or while a batch is being settled: all of it is done in the loop's next turn.
+Nothing is sent or heard within an operation, or while a batch is being answered: all of it is done in the loop's next turn.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ log = structlog.get_logger(__name__)
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-Settled = Callable[[ErrorCode | None], None]
-RunOwn = Callable[[str, Callable[[], CoordinatorResult[Any]], Settled], None]
+OnOutcome = Callable[[ErrorCode | None], None]
+RunOwn = Callable[[str, Callable[[], CoordinatorResult[Any]], OnOutcome], None]
 """Runs a write operation of a shard that nobody has asked for; what became of its records is told once: durable (None), or not."""
 
 LEAST_BACKOFF_MS: Final = 20
@@ -218,9 +218,9 @@ class OutboxQueue:
             self._forget(message)
             return
         message.is_heard = True
-        outbox.run(message.effect.name, partial(message.then, outcome), partial(self._settle, message))
+        outbox.run(message.effect.name, partial(message.then, outcome), partial(self._concluded, message))
 
-    def _settle(self, message: _Message, error: ErrorCode | None) -> None:
+    def _concluded(self, message: _Message, error: ErrorCode | None) -> None:
         """What ``then`` wrote is durable, or was not written: then the other shard is asked once more. Heard once."""
         if not message.is_heard:
             return

@@ -36,10 +36,10 @@ from coordinator_server.machine.shard import (
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
 from coordinator_server.runtime.errors import TooLarge, error_for
-from coordinator_server.runtime.flush import ADAPTIVE, settle
+from coordinator_server.runtime.flush import ADAPTIVE, answer_events
 from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.loader import ShardLoader
-from coordinator_server.runtime.outbox import Settled
+from coordinator_server.runtime.outbox import OnOutcome
 from coordinator_server.runtime.services import BuildShard, LoopServices, shard_services
 from coordinator_server.runtime.timers import ShardTimers, Timer
 from protocol.coordinator_records import RecordSerde
@@ -123,7 +123,7 @@ class CoordinatorRuntime(Generic[S]):
             log.exception("operation-failed", operation=operation.name, shard=str(shard.id))
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
-            self._settle(operation.name, shard, result, reply, context.origin, producer)
+            self._take_result(operation.name, shard, result, reply, context.origin, producer)
 
     def write_all(
         self,
@@ -187,7 +187,7 @@ class CoordinatorRuntime(Generic[S]):
                 answers.append(Refused(ErrorCode.UNKNOWN_SERVER_ERROR))
         return answers
 
-    def _settle(
+    def _take_result(
         self,
         name: str,
         shard: ShardContext[S],
@@ -235,21 +235,21 @@ class CoordinatorRuntime(Generic[S]):
                 shard.append_each(result.records, wall_ms, self._max_batch_bytes, headers)
         except TooLarge as refused:
             log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
-            settle([event], error_for(refused))
+            answer_events([event], error_for(refused))
         except ProtocolError as refused:
             log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
-            settle([event], ErrorCode.UNKNOWN_SERVER_ERROR)
+            answer_events([event], ErrorCode.UNKNOWN_SERVER_ERROR)
         except Exception:
             log.exception("replay-failed", operation=name, shard=str(shard.id))
             # A half-done replay is only undone together with everything since the last snapshot.
-            settle([*shard.revert_open_batch(), event], ErrorCode.UNKNOWN_SERVER_ERROR)
+            answer_events([*shard.revert_open_batch(), event], ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             return True
         return False
 
     def _expire(self, shard: ShardContext[S], timer: Timer) -> None:
-        settled = partial(shard.timers.settle, timer) if timer.retry_ms else None
-        self._run_own(shard, TIMER_ORIGIN, "timer", timer.operation, settled)
+        on_outcome = partial(shard.timers.fired, timer) if timer.retry_ms else None
+        self._run_own(shard, TIMER_ORIGIN, "timer", timer.operation, on_outcome)
 
     def _run_own(
         self,
@@ -257,7 +257,7 @@ class CoordinatorRuntime(Generic[S]):
         origin: Origin,
         name: str,
         operation: Callable[[], CoordinatorResult[Any]],
-        settled: Settled | None,
+        on_outcome: OnOutcome | None,
     ) -> None:
         """Run an operation that nobody has asked for. Whatever goes wrong here must not cost the others that are due their turn."""
         if shard.state is not ShardState.ACTIVE:
@@ -265,9 +265,9 @@ class CoordinatorRuntime(Generic[S]):
         else:
             try:
                 result = operation()
-                if settled is not None:
-                    result = replace(result, on_append=partial(_tell_both, settled, result.on_append))
-                self._settle(name, shard, result, None, origin if self._services.has_provenance else None)
+                if on_outcome is not None:
+                    result = replace(result, on_append=partial(_tell_both, on_outcome, result.on_append))
+                self._take_result(name, shard, result, None, origin if self._services.has_provenance else None)
             except CoordinatorError as refused:
                 log.info(
                     "own-operation-refused", operation=name, shard=str(shard.id), error=refused.error.name, why=refused.message
@@ -278,8 +278,8 @@ class CoordinatorRuntime(Generic[S]):
                 error = ErrorCode.UNKNOWN_SERVER_ERROR
             else:
                 return
-        if settled is not None:
-            settled(error)
+        if on_outcome is not None:
+            on_outcome(error)
 
     # Life of a shard
 
@@ -377,7 +377,7 @@ class CoordinatorRuntime(Generic[S]):
         for effects in shard.effects:
             effects.close()
         self._services.flusher.forget(shard)
-        settle(shard.deferred.take_after(-1), ErrorCode.NOT_COORDINATOR)
+        answer_events(shard.deferred.take_after(-1), ErrorCode.NOT_COORDINATOR)
         if shard.has_soft_state:
             shard.has_soft_state = False
             try:
@@ -386,8 +386,8 @@ class CoordinatorRuntime(Generic[S]):
                 log.exception("unload-failed", shard=str(shard.id))
 
 
-def _tell_both(settled: Settled, on_append: Settled | None, error: ErrorCode | None) -> None:
+def _tell_both(on_outcome: OnOutcome, on_append: OnOutcome | None, error: ErrorCode | None) -> None:
     """The outcome of an append, for whoever ran the operation and for the operation."""
-    settled(error)
+    on_outcome(error)
     if on_append is not None:
         on_append(error)

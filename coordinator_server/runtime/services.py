@@ -16,7 +16,7 @@ from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.executor import ExecutorQueue, ShardExecutor
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.outbox import OutboxQueue, Settled, ShardOutbox
+from coordinator_server.runtime.outbox import OnOutcome, OutboxQueue, ShardOutbox
 from coordinator_server.runtime.timers import TimerQueue
 
 S_co = TypeVar("S_co", bound=CoordinatorShard, covariant=True)
@@ -74,7 +74,7 @@ def following(timer: CoordinatorTimer) -> ShardServices:
     return ShardServices(timer, NO_EFFECTS, NO_EFFECTS)
 
 
-RunOwn = Callable[[Origin, str, Callable[[], CoordinatorResult[Any]], Settled], None]
+RunOwn = Callable[[Origin, str, Callable[[], CoordinatorResult[Any]], OnOutcome], None]
 
 
 def shard_services(loop: LoopServices, shard: ShardContext[Any], run_own: RunOwn) -> ShardServices:

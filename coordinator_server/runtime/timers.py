@@ -110,8 +110,8 @@ class TimerQueue:
 class ShardTimers:
     """The CoordinatorTimer of one shard; ``fire`` is given each timer that expires.
 
-    Whoever fires a timer that is to be retried says what became of it: ``settle``. In between it counts as scheduled no
-    more, but whoever cancels or schedules its key ends its claim to come again.
+    A timer with a retry interval is fired until its operation succeeds: whoever fires it reports the outcome by ``fired``. Until
+    then it does not count as scheduled, and cancelling or scheduling its key ends the retries.
     """
 
     __slots__ = ("_clock", "_expiring", "_fire", "_queue", "_timers")
@@ -157,8 +157,8 @@ class ShardTimers:
         for timer in list(self._timers.values()):
             self._queue.discard(timer)
 
-    def settle(self, timer: Timer, error: ErrorCode | None) -> None:
-        """What the expiry wrote is durable; or it came to nothing: the timer comes again, unless its key has been cancelled or scheduled since."""
+    def fired(self, timer: Timer, error: ErrorCode | None) -> None:
+        """Report that what the expiry wrote is durable (None), or that it failed: retry, unless its key was cancelled or scheduled since."""
         if self._expiring.get(timer.key) is not timer:
             return
         if error is None:

@@ -32,26 +32,26 @@ from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
+from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
+from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.effects import Courier
-from coordinator_server.server.cluster.followed import FollowedCatalog
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, Nodes
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
-from coordinator_server.server.cluster.tail import TailClient, TailServer
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.control import ControlSocket, Operation
 from coordinator_server.server.control_operations import control_operations, seal
 from coordinator_server.server.dispatch import Dispatcher, LoggedReply
+from coordinator_server.server.environment import Environment
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import Node
-from coordinator_server.server.outside import Outside
 from coordinator_server.server.table import served_apis
-from coordinator_server.server.then import Then
 from coordinator_server.server.timers import LoopTimers
 from coordinator_server.server.topic_deletions import TopicDeletions
 from protocol.messages.cluster_metadata import TopicRecord
@@ -79,7 +79,7 @@ class Site(NamedTuple):
     config: Config
     data_dir: Path
     place: Place | None
-    outside: Outside
+    environment: Environment
     fatal: Fatal
 
     @property
@@ -99,8 +99,8 @@ class Parts(NamedTuple):
     retention: Retention
     timers: LoopTimers
     hosted: Hosted
-    catalog: OwnCatalog | FollowedCatalog
-    tail: TailServer | TailClient | None
+    catalog: OwnCatalog | CatalogReplica
+    tail: FeedServer | FeedClient | None
     neighbours: Neighbours | None
     deletions: TopicDeletions
     node: Node
@@ -127,7 +127,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     catalog.on_changed = partial(hosted.use_listed, catalog.topic)
     courier.begin = partial(_begin_kind, hosted, node)
     operations = control_operations(hosted, store, node, builders)
-    has_tools = site.place is None and site.outside.has_tools
+    has_tools = site.place is None and site.environment.has_tools
     return Parts(
         store,
         services.flusher,
@@ -148,20 +148,20 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
 
 
 def _services(site: Site, store: LocalLogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:
-    soon, clock, timers = asyncio.get_running_loop().call_soon, site.outside.clock, TimerQueue()
+    soon, clock, timers = asyncio.get_running_loop().call_soon, site.environment.clock, TimerQueue()
     flusher, loads = Flusher(store, soon, site.fatal), LoadQueue(soon, clock)
     outbox = OutboxQueue(courier, soon, timers, clock)
-    executor = ExecutorQueue(site.outside.start_child, soon, timers, clock)
+    executor = ExecutorQueue(site.environment.start_child, soon, timers, clock)
     return LoopServices(store, flusher, timers, clock, loads, site.config.log_provenance, outbox, executor), executor
 
 
 def _runtime(topic: str, builder: Builder, site: Site, services: LoopServices) -> CoordinatorRuntime[Any]:
-    config, outside = site.config, site.outside
+    config, environment = site.config, site.environment
     settings = builder.settings(config)
     return CoordinatorRuntime(
         topic,
         KINDS[topic].serde,
-        builder.shard(Materials(config, outside.clock, outside.new_uuid)),
+        builder.shard(Materials(config, environment.clock, environment.new_uuid)),
         services,
         max_batch_bytes=config.message_max_bytes,
         append_linger_ms=settings.append_linger_ms,
@@ -182,7 +182,7 @@ def _neighbours(site: Site, courier: Courier) -> Neighbours | None:
     if site.place is None:
         return None
     identity = Identity(site.place.loop, site.place.incarnation)
-    courier.others = neighbours = Neighbours(identity, site.data_dir, site.outside.sockets, courier)
+    courier.others = neighbours = Neighbours(identity, site.data_dir, site.environment.sockets, courier)
     return neighbours
 
 
@@ -192,39 +192,37 @@ def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
         return True
     [wanted] = [each for each in node.internal.on_demand() if each.name == topic]
     # Whoever waits for it asks again.
-    reply = Then(lambda _: None, lambda _error, _message: None)
+    reply = CallbackReply(lambda _: None, lambda _error, _message: None)
     node.catalog.write(CREATE_INTERNAL_TOPIC, node.ourselves, TopicRecord(wanted.name, wanted.topic_id), reply)
     return False
 
 
 def _catalog(
     site: Site, services: LoopServices, runtime: CoordinatorRuntime[Any]
-) -> tuple[OwnCatalog | FollowedCatalog, TailServer | TailClient | None]:
+) -> tuple[OwnCatalog | CatalogReplica, FeedServer | FeedClient | None]:
     """The catalog, as loop 0 or a server with one loop has it, or as the others do; and the link between them."""
     place, call_later = site.place, asyncio.get_running_loop().call_later
     if place is None:
         return OwnCatalog(runtime, services.store, call_later), None
     if place.loop == CONTROLLER:
         own = OwnCatalog(runtime, services.store, call_later, place.serving)
-        return own, TailServer(site.data_dir, site.outside.sockets, own, has_provenance=site.config.log_provenance)
-    build = build_catalog(Materials(site.config, site.outside.clock, site.outside.new_uuid))
+        return own, FeedServer(site.data_dir, site.environment.sockets, own, has_provenance=site.config.log_provenance)
+    build = build_catalog(Materials(site.config, site.environment.clock, site.environment.new_uuid))
     timer = ShardTimers(services.timers, services.clock, _run)
-    followed = FollowedCatalog(
+    replica = CatalogReplica(
         place.loop,
         lambda: build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timer)),
         CATALOG.serde,
         call_later,
         lambda why: site.fatal(LogError(why)),
     )
-    return followed, TailClient(site.data_dir, site.outside.sockets, followed)
+    return replica, FeedClient(site.data_dir, site.environment.sockets, replica)
 
 
-def _node(
-    site: Site, store: LocalLogStore, services: LoopServices, hosted: Hosted, catalog: OwnCatalog | FollowedCatalog
-) -> Node:
-    meta, outside = store.meta, site.outside
+def _node(site: Site, store: LocalLogStore, services: LoopServices, hosted: Hosted, catalog: OwnCatalog | CatalogReplica) -> Node:
+    meta, environment = store.meta, site.environment
     delays: CoordinatorTimer = ShardTimers(services.timers, services.clock, _run)
-    readers = outside.make_worker() if outside.make_worker else ThreadWorker(lambda: log.error("fetches-stopped"))
+    readers = environment.make_worker() if environment.make_worker else ThreadWorker(lambda: log.error("fetches-stopped"))
     loop = asyncio.get_running_loop()
 
     def post(callback: Callable[[], None]) -> None:
@@ -245,15 +243,15 @@ def _node(
 
 
 def _retention(site: Site, store: LocalLogStore) -> Retention:
-    config, outside = site.config, site.outside
+    config, environment = site.config, site.environment
     return Retention(
         store,
         History(config.log_history_retention_ms, config.log_history_retention_bytes),
         _say_removed,
         check_ms=config.log_retention_check_interval_ms,
-        storage=outside.storage,
-        worker=outside.make_worker() if outside.make_worker else None,
-        wall_ms=outside.clock.wall_ms,
+        storage=environment.storage,
+        worker=environment.make_worker() if environment.make_worker else None,
+        wall_ms=environment.clock.wall_ms,
     )
 
 

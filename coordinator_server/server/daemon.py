@@ -24,15 +24,15 @@ from coordinator_server.log.recovery import Share, shards_of
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.log.writer import Sync
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import SHARD
+from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.nodes import Endpoint
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, DECLARE_TOPICS
-from coordinator_server.server.cluster.tail import TailClient, TailServer
 from coordinator_server.server.composition import Fatal, Parts, Place, Site, compose
 from coordinator_server.server.control import Operation
+from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.outside import Outside
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -48,9 +48,9 @@ class Daemon:
     """
 
     def __init__(
-        self, config: Config, data_dir: Path, fatal: Fatal, place: Place | None = None, outside: Outside | None = None
+        self, config: Config, data_dir: Path, fatal: Fatal, place: Place | None = None, environment: Environment | None = None
     ) -> None:
-        self._site = Site(config, data_dir, place, outside or Outside(), fatal)
+        self._site = Site(config, data_dir, place, environment or Environment(), fatal)
         self._parts: Parts | None = None
 
     @property
@@ -99,9 +99,9 @@ class Daemon:
         if parts.neighbours is not None:
             await parts.neighbours.start()
         await self._load_permanent_kinds()
-        if isinstance(parts.tail, TailServer):
+        if isinstance(parts.tail, FeedServer):
             await parts.tail.start()
-        if isinstance(parts.tail, TailClient):
+        if isinstance(parts.tail, FeedClient):
             await parts.tail.catch_up()
         else:
             await self._declare_topics()
@@ -150,16 +150,16 @@ class Daemon:
 
     def _open_log(self) -> Parts:
         """Lock the directory, unless the supervisor has, and recover what is in it. Raises LogError."""
-        config, data_dir, place, outside, fatal = self._site
+        config, data_dir, place, environment, fatal = self._site
         settings: dict[str, Any] = {
             "post": asyncio.get_running_loop().call_soon_threadsafe,
             "segment_bytes": config.offsets_topic_segment_bytes,
             "roll_ms": config.log_roll_ms,
             "journal_bytes": config.log_journal_bytes,
             "sync": Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
-            "storage": outside.storage,
-            "worker": outside.make_worker() if outside.make_worker else None,
-            "make_writer": outside.make_writer,
+            "storage": environment.storage,
+            "worker": environment.make_worker() if environment.make_worker else None,
+            "make_writer": environment.make_writer,
         }
         if place is not None:
             store = LocalLogStore.open_share(data_dir, Share(place.loop, self._site.nodes.owns), **settings)
@@ -190,7 +190,7 @@ class Daemon:
 
     async def _declare_kinds_in_use(self) -> None:
         """A kind that has a directory is in use, though the catalog does not say so: an import has brought it."""
-        node, storage = self.parts.node, self._site.outside.storage or LocalStorage()
+        node, storage = self.parts.node, self._site.environment.storage or LocalStorage()
         there = {shard.topic for shard in shards_of(storage, str(self._site.data_dir))}
         for topic in node.internal.on_demand():
             if topic.name in there and node.topic(topic.name) is None:
@@ -204,5 +204,5 @@ class Daemon:
             outcome.set_exception(StartError(f"{operation.name}: the topics could not be made: {message or error.name}"))
 
         node = self.parts.node
-        node.catalog.write(operation, node.ourselves, request, Then(outcome.set_result, refused))
+        node.catalog.write(operation, node.ourselves, request, CallbackReply(outcome.set_result, refused))
         return await outcome

@@ -20,9 +20,9 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.node import Node
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 
 RESTORE: Final = WriteOperation("restore-offsets", GroupShard.restore_offsets)
@@ -43,7 +43,7 @@ async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str,
         outcome.set_exception(Refusal(f"{error.name}: {message or 'nothing was changed'}"))
 
     partition = partition_for(wanted.group_id, node.partitions)
-    node.groups.write(partition, RESTORE, node.ourselves, wanted, Then(outcome.set_result, refused))
+    node.groups.write(partition, RESTORE, node.ourselves, wanted, CallbackReply(outcome.set_result, refused))
     return {"restored": msgspec.to_builtins(await outcome)}
 
 

@@ -27,7 +27,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopic,
 )
 from tests.scenarios.player import COMMIT, DELETE, FETCH, Api, Client, Player, Words
-from tests.scenarios.told import subscribed_to
+from tests.scenarios.wording import subscribed_to
 
 DESCRIBE = Api("describe", 6)
 LIST = Api("list", 5)

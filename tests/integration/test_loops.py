@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.supervision import DELAYS_S
+from coordinator_server.server.supervisor.rules import DELAYS_S
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse

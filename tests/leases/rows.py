@@ -14,9 +14,9 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.builders import BUILDERS, Builder, Materials
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.node import Node
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from tests.leases.records import LeaseSerde
 from tests.leases.shard import Acquire, Lease, LeaseShard
@@ -63,7 +63,7 @@ async def _answer_acquire(node: Node, request: Mapping[str, Any]) -> Mapping[str
         outcome.set_exception(Refusal(error.name))
 
     asked = Acquire(name, request["owner"], request["for_ms"])
-    runtime.write(partition, ACQUIRE, node.ourselves, asked, Then(outcome.set_result, refused))
+    runtime.write(partition, ACQUIRE, node.ourselves, asked, CallbackReply(outcome.set_result, refused))
     return _told(await outcome)
 
 

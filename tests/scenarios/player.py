@@ -1,4 +1,4 @@
-"""What the lines of a transcript ask for: clients that remember what they were told, and the requests they make of it."""
+"""What the lines of a transcript ask for: clients that remember their answers, and the requests they make of it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.scenarios.told import (
+from tests.scenarios.wording import (
     subscribed_to,
-    told_commit,
-    told_delete,
-    told_error,
-    told_join,
-    told_leave,
-    told_sync,
+    text_of_commit,
+    text_of_delete,
+    text_of_error,
+    text_of_join,
+    text_of_leave,
+    text_of_sync,
 )
 
 Words = dict[str, str]
@@ -116,7 +116,7 @@ class Player(ABC):
             if response.error_code == ErrorCode.NONE:
                 client.generation_id = response.generation_id
                 client.protocol_name = response.protocol_name or ""
-            return told_join(response)
+            return text_of_join(response)
 
         self._send(client, JOIN, request, words, tell)
 
@@ -139,7 +139,7 @@ class Player(ABC):
             None if protocol_name == "-" else protocol_name,
             [SyncGroupRequestAssignment(self._member_id(name), content.encode()) for name, content in given],
         )
-        self._send(client, SYNC, request, words, told_sync)
+        self._send(client, SYNC, request, words, text_of_sync)
 
     def heartbeat(self, client: Client, plain: list[str], words: Words) -> None:
         request = HeartbeatRequest(
@@ -148,7 +148,7 @@ class Player(ABC):
             self._member_id(words.get("member", client.member_id)),
             words.get("instance", client.instance_id),
         )
-        self._send(client, HEARTBEAT, request, words, told_error)
+        self._send(client, HEARTBEAT, request, words, text_of_error)
 
     def leave(self, client: Client, plain: list[str], words: Words) -> None:
         identities = []
@@ -156,7 +156,7 @@ class Player(ABC):
             member, _, instance = name.partition("/")
             identities.append(MemberIdentity(self._member_id(member), instance or None, words.get("reason")))
         request = LeaveGroupRequest(plain[0] if plain else "", identities[0].member_id, identities)
-        self._send(client, LEAVE, request, words, told_leave)
+        self._send(client, LEAVE, request, words, text_of_leave)
 
     def commit(self, client: Client, plain: list[str], words: Words) -> None:
         topics: dict[str, list[OffsetCommitRequestPartition]] = {}
@@ -178,7 +178,7 @@ class Player(ABC):
             int(words.get("retention", -1)),
             [OffsetCommitRequestTopic(name, partitions=partitions) for name, partitions in topics.items()],
         )
-        self._send(client, COMMIT, request, words, told_commit)
+        self._send(client, COMMIT, request, words, text_of_commit)
 
     def fetch(self, client: Client, plain: list[str], words: Words) -> None:
         topics: dict[str, list[int]] = {}
@@ -190,7 +190,7 @@ class Player(ABC):
         self._fetch(client, request, words)
 
     def delete(self, client: Client, plain: list[str], words: Words) -> None:
-        self._send(client, DELETE, plain, words, told_delete)
+        self._send(client, DELETE, plain, words, text_of_delete)
 
     def forget(self, client: Client, plain: list[str], words: Words) -> None:
         topics: dict[str, list[OffsetDeleteRequestPartition]] = {}
@@ -198,7 +198,7 @@ class Player(ABC):
             name, partition = position.split(":")
             topics.setdefault(name, []).append(OffsetDeleteRequestPartition(int(partition)))
         request = OffsetDeleteRequest(plain[0], [OffsetDeleteRequestTopic(*topic) for topic in topics.items()])
-        self._send(client, FORGET, request, words, told_commit)
+        self._send(client, FORGET, request, words, text_of_commit)
 
 
 def words_of(line: str) -> tuple[str, list[str], Words]:

@@ -27,7 +27,7 @@ from tests.scenarios.player import (
     Words,
     words_of,
 )
-from tests.scenarios.told import told_fetch, told_group, told_provenance, told_record
+from tests.scenarios.wording import text_of_fetch, text_of_group, text_of_provenance, text_of_record
 from tests.support.group import FakeReply, GroupLog, Operation
 
 _OPERATIONS: dict[Api, Operation] = {
@@ -107,15 +107,15 @@ class Script(Player):
 
     def _fetch(self, client: Client, request: OffsetFetchRequestGroup, words: Words) -> None:
         if "stable" in words:
-            self._send(client, FETCH, request, words, told_fetch)
+            self._send(client, FETCH, request, words, text_of_fetch)
         else:
             answer = self._log.shard.fetch_offsets(self._log.committed_offset, request)
-            self._say(f"{client.name} fetch {told_fetch(answer)}")
+            self._say(f"{client.name} fetch {text_of_fetch(answer)}")
 
     def _on_record(self, offset: int, record: CoordinatorRecord, provenance: Provenance | None) -> None:
-        self._say(f"log @{offset} {told_record(record)}")
+        self._say(f"log @{offset} {text_of_record(record)}")
         if self._is_telling_why and provenance is not None:
-            self._say(f"why @{offset} {told_provenance(provenance)}")
+            self._say(f"why @{offset} {text_of_provenance(provenance)}")
 
     def _expiring(self, group_id: str) -> None:
         now = self._log.clock.wall_ms()
@@ -128,7 +128,7 @@ class Script(Player):
         except CoordinatorError as refused:
             self._say(f"describe {refused}")
             return
-        self._say(f"describe {told_group(group)}")
+        self._say(f"describe {text_of_group(group)}")
 
     def _list(self, words: Words) -> None:
         states, types = ([part for part in words.get(key, "").split(",") if part] for key in ("states", "types"))

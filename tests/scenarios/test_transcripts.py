@@ -30,7 +30,7 @@ def test_transcript(path: Path, title: str) -> None:
 
 
 def test_titles_are_unique() -> None:
-    """A rule is told once per file."""
+    """A rule is stated once per file."""
     for path in FILES:
         titles = [scenario.title for scenario in scenarios(path)]
 

@@ -1,4 +1,4 @@
-"""Transcripts of a GroupShard: what it is told, and under each line what it wrote and answered.
+"""Transcripts of a GroupShard: the input, and under each line what it wrote and answered.
 
 A file holds scenarios, each on a fresh shard. Lines of a scenario:
 

@@ -17,8 +17,8 @@ from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.composition import Place
 from coordinator_server.server.daemon import Daemon
+from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.outside import Outside
 from tests.simulation.links import Child, LoopSockets, Neighbourhood
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Network
@@ -219,7 +219,7 @@ class Process:
         if isinstance(self._disk, Disk):
             self._disk.cut = lambda: machine.power_cut(self)
         self.place = machine.next_place()
-        self.daemon = Daemon(machine.config, Path(machine.data_dir), self._fatal, self.place, self._outside())
+        self.daemon = Daemon(machine.config, Path(machine.data_dir), self._fatal, self.place, self._environment())
         self.loop.call_soon(lambda: self._watch(self._serve()))
 
     def stop(self) -> None:
@@ -267,9 +267,9 @@ class Process:
 
     # Its life.
 
-    def _outside(self) -> Outside:
+    def _environment(self) -> Environment:
         rng = self.world.rng
-        return Outside(
+        return Environment(
             clock=self.machine.make_clock(self.machine),
             new_uuid=lambda: uuid.UUID(int=rng.getrandbits(128), version=4),
             storage=self._disk,

@@ -20,10 +20,10 @@ from coordinator_server.log.store import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
 from coordinator_server.server.composition import Place
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord
 from tests.simulation.links import Neighbourhood
@@ -114,7 +114,7 @@ class PursePlay:
             assert process is not None
             outboxes = process.daemon.parts.node.runtimes[TOPIC]._services.outbox
             assert outboxes is not None
-            reply = Then(outcomes.append, lambda error, _: outcomes.append(error))
+            reply = CallbackReply(outcomes.append, lambda error, _: outcomes.append(error))
             for _ in range(2):
                 process.soon(lambda: outboxes._carrier.carry(ShardId(TOPIC, 0), FORGET, Forget("t"), reply))
                 self.world.run_for(3 * SECOND)
@@ -143,7 +143,7 @@ class PursePlay:
         node = controller.daemon.parts.node
         [topic] = [each for each in node.internal.on_demand() if each.name == TOPIC]
         request = TopicRecord(TOPIC, topic.topic_id)
-        reply = Then(lambda _: None, lambda error, _: self.broken.append(f"purses are not in use: {error.name}"))
+        reply = CallbackReply(lambda _: None, lambda error, _: self.broken.append(f"purses are not in use: {error.name}"))
         controller.loop.call_soon(lambda: node.catalog.write(CREATE_INTERNAL_TOPIC, node.ourselves, request, reply))
         self.world.run_for(3 * SECOND)
         for name in NAMES:
@@ -242,11 +242,16 @@ class PursePlay:
         partition = partition_for(name, PARTITIONS)
         process = self.machines[partition % self.loops].serving
         if process is not None:
-            reply = Then(lambda _: done(), self._refused)
+            reply = CallbackReply(lambda _: done(), self._refused)
             process.soon(partial(self._write, process, partition, operation, request, reply))
 
     def _write(
-        self, process: Process, partition: int, operation: WriteOperation[PurseShard, Any, Any], request: object, reply: Then
+        self,
+        process: Process,
+        partition: int,
+        operation: WriteOperation[PurseShard, Any, Any],
+        request: object,
+        reply: CallbackReply,
     ) -> None:
         node = process.daemon.parts.node
         node.runtimes[TOPIC].write(partition, operation, node.ourselves, request, reply)

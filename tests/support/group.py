@@ -1,6 +1,6 @@
 """A GroupShard without a runtime: time, timers and the log move only when a test moves them.
 
-``GroupLog`` plays the runtime's part: it runs operations, replays their records and settles them, at once or (``is_holding``) when the test
+``GroupLog`` plays the runtime's part: it runs operations, replays their records and answers them, at once or (``is_holding``) when the test
 says so. Every record goes through its bytes, so what cannot be written fails here too.
 """
 
@@ -159,7 +159,7 @@ class GroupLog:
         except CoordinatorError as refused:
             reply.fail(refused.error, refused.message)
         else:
-            self._settle(result, reply, context.origin)
+            self._take_result(result, reply, context.origin)
         return reply
 
     def advance(self, ms: int, on_time: Callable[[int], None] | None = None) -> None:
@@ -170,7 +170,7 @@ class GroupLog:
             self.clock.advance(max(at - self.clock.now_ms(), 0))
             if on_time is not None:
                 on_time(self.clock.now_ms() - start)
-            self._settle(operation(), None, TIMER_ORIGIN)
+            self._take_result(operation(), None, TIMER_ORIGIN)
         self.clock.advance(start + ms - self.clock.now_ms())
 
     def flush(self) -> None:
@@ -226,7 +226,7 @@ class GroupLog:
         self._ids += 1
         return str(self._ids)
 
-    def _settle(self, result: CoordinatorResult[Any], reply: FakeReply | None, origin: Origin | None) -> None:
+    def _take_result(self, result: CoordinatorResult[Any], reply: FakeReply | None, origin: Origin | None) -> None:
         headers = operation_headers(origin, result.attribution)
         if result.records:
             self.registry.snapshot(self.end_offset)

@@ -23,10 +23,10 @@ from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, ShardServices, following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.cluster.catalog import PARTITION, SHARD, OwnCatalog
-from coordinator_server.server.cluster.followed import FollowedCatalog
+from coordinator_server.server.cluster.catalog_feed import Session
+from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.messages import Records
 from coordinator_server.server.cluster.operations import CREATE_TOPICS, DELETE_TOPICS
-from coordinator_server.server.cluster.tail import Session
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from protocol.record_batch import BatchBuilder, iter_records, read_header
@@ -110,7 +110,7 @@ class Loops:
         self.later: list[tuple[float, Callable[[], None]]] = []
         self.wires: dict[int, Wire] = {}
         self.sessions: dict[int, Session] = {}
-        self.followers: dict[int, FollowedCatalog] = {}
+        self.followers: dict[int, CatalogReplica] = {}
         self.diverged: list[str] = []
         self._ids = count(1)
         self.owner = self.restart()
@@ -128,18 +128,18 @@ class Loops:
         self.owner = OwnCatalog(runtime, self.store, self._call_later, expected)
         return self.owner
 
-    def follower(self, loop: int) -> FollowedCatalog:
+    def follower(self, loop: int) -> CatalogReplica:
         """A loop that has not connected yet."""
         timers = ShardTimers(TimerQueue(), self.clock, lambda _operation: None)
 
         def new_shard() -> CatalogShard:
             return self._build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers))
 
-        made = FollowedCatalog(loop, new_shard, CATALOG.serde, self._call_later, self.diverged.append)
+        made = CatalogReplica(loop, new_shard, CATALOG.serde, self._call_later, self.diverged.append)
         self.followers[loop] = made
         return made
 
-    def connect(self, loop: int) -> FollowedCatalog:
+    def connect(self, loop: int) -> CatalogReplica:
         """Connect a loop, and deliver nothing yet."""
         follower = self.followers.get(loop) or self.follower(loop)
         wire = self.wires[loop] = Wire()
@@ -148,7 +148,7 @@ class Loops:
         follower.connected(wire.to_owner.append)
         return follower
 
-    def attach(self, *loops: int) -> list[FollowedCatalog]:
+    def attach(self, *loops: int) -> list[CatalogReplica]:
         """Connect loops and let them catch up."""
         followers = [self.connect(loop) for loop in loops]
         self.deliver()

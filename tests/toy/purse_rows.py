@@ -17,10 +17,10 @@ from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import NO_EFFECTS, BuildShard, ShardServices
 from coordinator_server.server.builders import Builder, Materials
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Asked
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.node import Node
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from tests.toy.purse import CREDIT, FORGET, SERDE, TOPIC, Fill, PurseShard, Transfer
 
@@ -54,7 +54,7 @@ async def answer(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, (operation, type_) in _OPERATIONS.items():
         if name in request:
             outcome: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-            reply = Then(outcome.set_result, lambda error, _: outcome.set_exception(Refusal(ErrorCode(error).name)))  # noqa: B023
+            reply = CallbackReply(outcome.set_result, lambda error, _: outcome.set_exception(Refusal(ErrorCode(error).name)))  # noqa: B023
             asked: Any = msgspec.convert(request[name], type_)
             runtime.write(partitions[0], operation, node.ourselves, asked, reply)
             await outcome

@@ -19,9 +19,9 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.builders import BUILDERS, Builder, Materials
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.node import Node
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from tests.toy.purse_rows import PURSES, PURSES_BUILDER, PURSES_RULE
 from tests.toy.records import ToySerde
@@ -81,7 +81,7 @@ async def _answer_add(topic: str, node: Node, request: Mapping[str, Any]) -> Map
     def refused(error: ErrorCode, message: str | None) -> None:
         outcome.set_exception(Refusal(error.name))
 
-    runtime.write(partition, ADD, node.ourselves, Add(name, request["amount"]), Then(outcome.set_result, refused))
+    runtime.write(partition, ADD, node.ourselves, Add(name, request["amount"]), CallbackReply(outcome.set_result, refused))
     return {"totals": {name: await outcome}}
 
 

@@ -12,7 +12,7 @@ from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.services import following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.builders import BUILDERS, Materials
-from coordinator_server.server.outside import Outside
+from coordinator_server.server.environment import Environment
 from tests.support.server import ROOT
 
 PACKAGES = {
@@ -48,7 +48,7 @@ def test_tables_read_no_package() -> None:
 
 def test_every_state_machine_is_held_to_be_plain_code() -> None:
     """The package of each shard that is built, and what lies below it."""
-    outside, timers = Outside(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
+    outside, timers = Environment(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
     packages = set()
     for builder in filter(None, BUILDERS.values()):
         build = builder.shard(Materials(Config(), outside.clock, outside.new_uuid))

@@ -14,11 +14,11 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS, CREATE_INTERNAL_TOPIC
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
-from coordinator_server.server.then import Then
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
@@ -78,7 +78,7 @@ def find_coordinator(
     if node.internal.named(topic.name) is not None or node.catalog.topic(topic.name) is not None:
         reply.complete(_coordinators(node, topic, context, request, reply))
         return
-    created = Then(
+    created = CallbackReply(
         lambda _: reply.complete(_coordinators(node, topic, context, request, reply)),
         # Clients ask again for this error alone.
         lambda _error, message: reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, message),
@@ -125,7 +125,7 @@ def metadata(node: Node, context: RequestContext, request: MetadataRequest, repl
         return
     creation = CreateTopicsRequest(topics=[CreatableTopic(name, -1, -1) for name in missing])
     # Whether the creation succeeds or not, the answer describes the topics that exist afterwards.
-    done = Then(
+    done = CallbackReply(
         lambda _: reply.complete(_metadata(node, context, request, reply)),
         lambda _error, _message: reply.complete(_metadata(node, context, request, reply)),
     )

@@ -25,10 +25,10 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, REPLACE_CONFIGS
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.alter_configs import AlterConfigsResourceResponse as ReplacedResource
@@ -228,7 +228,7 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
     def failed(error: ErrorCode, message: str | None) -> None:
         answered(reply.api.refuse(context, request, error, message))
 
-    node.catalog.write(operation, context, request, Then(answered, failed))
+    node.catalog.write(operation, context, request, CallbackReply(answered, failed))
 
 
 def _problem(node: Node, asked: Any, nulls: Sequence[str]) -> str | None:

@@ -12,9 +12,9 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, Order
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.offset_delete import (
@@ -79,7 +79,7 @@ def delete_offsets(
     if not request.group_id:
         failed(ErrorCode.INVALID_GROUP_ID, None)
         return
-    node.groups.write(node.partition_of(request.group_id), DELETE_OFFSETS, context, request, Then(answered, failed))
+    node.groups.write(node.partition_of(request.group_id), DELETE_OFFSETS, context, request, CallbackReply(answered, failed))
 
 
 OFFSET_DELETE_API = ApiRow(

@@ -14,9 +14,9 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, Order, ShortWay
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
 from coordinator_server.server.apis.merged import merged
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
-from coordinator_server.server.then import Then
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_commit import (
@@ -90,7 +90,7 @@ def offset_commit(
         answered = refuse_offset_commit(context, request, error, message)
         reply.complete(OffsetCommitResponse(topics=merged(refused, answered.topics, _TOPIC)))
 
-    node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, Then(merge, fail))
+    node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, CallbackReply(merge, fail))
 
 
 def refuse_offset_commit(
@@ -226,7 +226,7 @@ def _fetch_stable(
 
     try:
         unknown = _take_unknown_ids(node, version, group)
-        node.groups.write(node.partition_of(group.group_id), FETCH_STABLE, context, group, Then(complete, fail))
+        node.groups.write(node.partition_of(group.group_id), FETCH_STABLE, context, group, CallbackReply(complete, fail))
     except CoordinatorError as refused:
         fail(refused.error, refused.message)
 

@@ -26,7 +26,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, ShardId
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
-from coordinator_server.server.then import Then
+from coordinator_server.server.callback_reply import CallbackReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_topics import DeleteTopicsResponse
 from protocol.record_batch import read_header
@@ -157,7 +157,7 @@ class OwnCatalog:
             else:
                 self._hold(lambda: reply.complete(response))
 
-        self._runtime.write(PARTITION, operation, context, request, Then(durable, reply.fail))
+        self._runtime.write(PARTITION, operation, context, request, CallbackReply(durable, reply.fail))
 
     # What the followers' connections call.
 

@@ -27,10 +27,10 @@ import structlog
 from coordinator_server.log.store import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Reply
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Courier, encode_effect
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.messages import Answer, Ask, FromReceiver, FromSender, Hello, Welcome
-from coordinator_server.server.then import Then
 from coordinator_server.server.unix import Listening, Sockets
 from protocol.error_codes import ErrorCode
 
@@ -231,7 +231,7 @@ class Receiver:
     def _run(self, ask: Ask) -> None:
         effect = self._courier.effect(ask.topic, ask.operation)
         request = msgspec.msgpack.decode(ask.request, type=effect.request)
-        reply = Then(partial(self._answer, ask.id), partial(self._refuse, ask.id))
+        reply = CallbackReply(partial(self._answer, ask.id), partial(self._refuse, ask.id))
         self._courier.run(ShardId(ask.topic, ask.partition), ask.operation, request, reply)
 
     def _answer(self, asked_id: int, response: Any) -> None:

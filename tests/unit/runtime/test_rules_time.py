@@ -57,7 +57,7 @@ class World:
             max_batch_bytes=1 << 20,
         )
         self.runtime.load(0, 1)
-        self.settle()
+        self.finish_writes()
         protocols = [JoinGroupRequestProtocol("range", b"")]
         join = JoinGroupRequest("alive", SESSION_MS, SESSION_MS, protocol_type="consumer", protocols=protocols)
         joined = self.ask(JOIN, join)
@@ -72,7 +72,7 @@ class World:
         config = Config(group_initial_rebalance_delay_ms=0, offsets_retention_check_interval_ms=CHECK_MS)
         return GroupShard(config=config, registry=registry, timer=services.timer, clock=self.clock, new_id=lambda: "id")
 
-    def settle(self) -> None:
+    def finish_writes(self) -> None:
         """Timers that are due, and turns of the loop until there is nothing to do."""
         self.timers.run(self.clock.now_ms())
         while self._soon:
@@ -84,8 +84,8 @@ class World:
         """The response, or the error that stands for it."""
         outcome = Outcome()
         self.runtime.write(0, operation, CLIENT, request, outcome)
-        self.settle()
-        self.settle()
+        self.finish_writes()
+        self.finish_writes()
         return outcome.response if outcome.error is None else outcome.error
 
     def heartbeat(self) -> ErrorCode:
@@ -101,7 +101,7 @@ class World:
         step = heartbeat_every_ms or 1000
         for _ in range(ms // step):
             self.clock.advance(step)
-            self.settle()
+            self.finish_writes()
             if heartbeat_every_ms:
                 assert self.heartbeat() == ErrorCode.NONE
 
@@ -143,7 +143,7 @@ def test_a_process_that_stood_still_for_ten_sessions_evicts_nobody_who_was_alive
         world.run(3000)
         world.clock.advance(10 * SESSION_MS)
         world.timers.grant_fresh_start(world.clock.now_ms())
-        world.settle()
+        world.finish_writes()
     world.run(SESSION_MS - 1000)
 
     assert world.heartbeat() == ErrorCode.NONE

@@ -11,11 +11,11 @@ from coordinator_server.server.api_row import ApiRow, Order, ShortWay, serve_row
 from coordinator_server.server.apis import groups
 from coordinator_server.server.apis.commit_shapes import commit_reader
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import FORWARDED
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.table import ROWS
-from coordinator_server.server.then import Then
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import Kind
@@ -71,7 +71,7 @@ def test_what_is_free_asks_nobody() -> None:
 
     assert [name_of(row) for row in free] == ["ApiVersions"]
     answers: list[Any] = []
-    reply: Any = Then(answers.append, lambda error, message: None)
+    reply: Any = CallbackReply(answers.append, lambda error, message: None)
     nobody: Any = None
     for row in free:
         row.handle(nobody, RequestContext("c", "h", row.request.kafka.key, 0), row.request(), reply)

@@ -11,7 +11,7 @@ from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.services import following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.builders import BUILDERS, Materials, RuntimeSettings
-from coordinator_server.server.outside import Outside
+from coordinator_server.server.environment import Environment
 
 
 def test_every_kind_has_a_row() -> None:
@@ -38,7 +38,7 @@ def test_no_two_operations_of_control_sock_have_one_name() -> None:
 
 def test_a_row_builds_an_empty_state_machine() -> None:
     """Which has the digest of nothing."""
-    outside, timers = Outside(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
+    outside, timers = Environment(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
     for builder in filter(None, BUILDERS.values()):
         build = builder.shard(Materials(Config(), outside.clock, outside.new_uuid))
         shard = build(partition=0, registry=SnapshotRegistry(), services=following(timers))

@@ -9,7 +9,7 @@ import pytest
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.server.cluster.catalog import PATIENCE_S, OwnCatalog
-from coordinator_server.server.cluster.followed import ANSWER_S, FollowedCatalog
+from coordinator_server.server.cluster.catalog_replica import ANSWER_S, CatalogReplica
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord
@@ -367,7 +367,7 @@ def test_loops_that_compaction_overtakes_while_a_change_is_made_are_dropped(loop
 def test_every_loop_hears_of_a_change_before_it_is_answered(loops: Loops, at: int) -> None:
     """The topic of a kind that is used for the first time, say: its shards begin to load."""
     loops.attach(1, 2)
-    catalogs: dict[int, OwnCatalog | FollowedCatalog] = {0: loops.owner, **loops.followers}
+    catalogs: dict[int, OwnCatalog | CatalogReplica] = {0: loops.owner, **loops.followers}
     heard: list[int] = []
 
     def hear(loop: int) -> None:

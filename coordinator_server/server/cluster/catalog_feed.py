@@ -12,8 +12,9 @@ import structlog
 
 from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import OwnCatalog
-from coordinator_server.server.cluster.followed import FollowedCatalog
+from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.messages import (
     Acknowledge,
@@ -27,7 +28,6 @@ from coordinator_server.server.cluster.messages import (
     Submit,
 )
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
-from coordinator_server.server.then import Then
 from coordinator_server.server.unix import Listening, Sockets
 from protocol.error_codes import ErrorCode
 
@@ -37,7 +37,7 @@ SOCKET_NAME: Final = "cluster.sock"
 _RETRY_S: Final = 0.02
 
 
-class TailServer:
+class FeedServer:
     """Loop 0's end. Start it when the catalog has been loaded."""
 
     def __init__(self, data_dir: Path, sockets: Sockets, catalog: OwnCatalog, *, has_provenance: bool) -> None:
@@ -125,7 +125,7 @@ class Session:
             asked.client_id, asked.client_host, asked.api_key, asked.api_version, asked.principal, origin=origin
         )
         row = FORWARDED[asked.operation]
-        reply = Then(partial(self._answer, asked.id, row), partial(self._refuse, asked.id))
+        reply = CallbackReply(partial(self._answer, asked.id, row), partial(self._refuse, asked.id))
         self._catalog.write(row.operation, context, row.decode_request(asked.request), reply)
 
     def _answer(self, asked_id: int, row: Forwarded, response: Any) -> None:
@@ -135,10 +135,10 @@ class Session:
         self.link.send(Answer(asked_id, None, error, message))
 
 
-class TailClient:
+class FeedClient:
     """Another loop's end."""
 
-    def __init__(self, data_dir: Path, sockets: Sockets, catalog: FollowedCatalog) -> None:
+    def __init__(self, data_dir: Path, sockets: Sockets, catalog: CatalogReplica) -> None:
         self._path = data_dir / SOCKET_NAME
         self._sockets = sockets
         self._catalog = catalog

@@ -62,7 +62,7 @@ class _Image:
         self.next_offset = 0
 
 
-class FollowedCatalog:
+class CatalogReplica:
     """What loop 0 said so far. ``loop`` is our number; ``new_shard`` makes an empty catalog.
 
     ``diverged`` is called when our log is not a part of loop 0's: nothing here is true then.
@@ -159,7 +159,7 @@ class FollowedCatalog:
             case Attached(end=end):
                 self._attached(end)
             case Answer():
-                self._settle(message)
+                self._answered(message)
 
     def _show(self, image: _Image) -> None:
         """Make an image the catalog that handlers see."""
@@ -205,7 +205,7 @@ class FollowedCatalog:
         if self.is_current:
             self.on_current()
 
-    def _settle(self, answer: Answer) -> None:
+    def _answered(self, answer: Answer) -> None:
         asked = self._asked.pop(answer.id, None)
         if asked is None:
             return

@@ -13,7 +13,18 @@ from typing import Any, Final
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.interpreter import interpreter
-from coordinator_server.server.orders import Ask, FromLoop, Listen, Listening, Order, Ping, Pong, Prepared, Serving, Told
+from coordinator_server.server.supervisor.messages import (
+    FromLoop,
+    Listen,
+    Listening,
+    OperationResult,
+    Ping,
+    Pong,
+    Prepared,
+    RunOperation,
+    Serving,
+    StartLoop,
+)
 
 # Between the end of a process's socket and its own.
 _ENDS_WITHIN_S: Final = 2.0
@@ -61,7 +72,7 @@ class LoopProcess:
         assert self._process is not None
         return self._process.pid
 
-    def spawn(self, order: Order, inherited: Sequence[int]) -> None:
+    def spawn(self, order: StartLoop, inherited: Sequence[int]) -> None:
         """Start it; it keeps the descriptors ``inherited``. OSError when there can be no more processes."""
         self._socket, its = socket.socketpair()
         with its:
@@ -72,7 +83,7 @@ class LoopProcess:
                 words, pass_fds=(channel, *inherited), process_group=0, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
             )
 
-    async def connect(self, order: Order) -> None:
+    async def connect(self, order: StartLoop) -> None:
         """Tell it what to do."""
         assert self._socket is not None
         await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=self._socket)
@@ -97,7 +108,7 @@ class LoopProcess:
             raise Refusal(f"loop {self.loop} is being started: try again in a moment")
         self._last_id += 1
         answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
-        self._link.send(Ask(self._last_id, dict(request)))
+        self._link.send(RunOperation(self._last_id, dict(request)))
         try:
             return await asyncio.wait_for(answer, ANSWERS_WITHIN_S)
         except TimeoutError:
@@ -126,7 +137,7 @@ class LoopProcess:
                 self._move(Stage.SERVING)
             case Pong():
                 self._turned(self.loop)
-            case Told(id=asked, answer=answer):
+            case OperationResult(id=asked, answer=answer):
                 future = self._asked.get(asked)
                 if future is not None and not future.done():
                     future.set_result(answer)

@@ -16,7 +16,7 @@ from coordinator_server.server.executor import start_executor
 from coordinator_server.server.unix import Sockets, UnixSockets
 
 
-class Outside(NamedTuple):
+class Environment(NamedTuple):
     """Clocks, ids, disk and threads. None stands for what the log takes by itself; each worker is one more thread."""
 
     clock: Clock = SystemClock()

@@ -18,40 +18,40 @@ from protocol.messages.leave_group import LeaveGroupResponse
 from protocol.messages.sync_group import SyncGroupResponse
 
 
-def told_error(response: Any) -> str:
+def text_of_error(response: Any) -> str:
     return ErrorCode(response.error_code).name
 
 
-def told_join(response: JoinGroupResponse) -> str:
-    told = f"{told_error(response)} member={response.member_id}"
+def text_of_join(response: JoinGroupResponse) -> str:
+    text = f"{text_of_error(response)} member={response.member_id}"
     if response.generation_id >= 0:
-        told += f" gen={response.generation_id} protocol={response.protocol_name} leader={response.leader}"
+        text += f" gen={response.generation_id} protocol={response.protocol_name} leader={response.leader}"
     if response.members:
         members = (f"{each.member_id}{_instance(each.group_instance_id)}:{_metadata(each.metadata)}" for each in response.members)
-        told += f" members=[{' '.join(members)}]"
-    return told + (" skip_assignment" if response.skip_assignment else "")
+        text += f" members=[{' '.join(members)}]"
+    return text + (" skip_assignment" if response.skip_assignment else "")
 
 
-def told_sync(response: SyncGroupResponse) -> str:
+def text_of_sync(response: SyncGroupResponse) -> str:
     if response.error_code != ErrorCode.NONE:
-        return told_error(response)
+        return text_of_error(response)
     return f"NONE {response.protocol_type}/{response.protocol_name} assignment={response.assignment.decode()}"
 
 
-def told_leave(response: LeaveGroupResponse) -> str:
-    members = (f"{each.member_id}{_instance(each.group_instance_id)}:{told_error(each)}" for each in response.members)
-    return f"{told_error(response)} [{' '.join(members)}]"
+def text_of_leave(response: LeaveGroupResponse) -> str:
+    members = (f"{each.member_id}{_instance(each.group_instance_id)}:{text_of_error(each)}" for each in response.members)
+    return f"{text_of_error(response)} [{' '.join(members)}]"
 
 
-def told_commit(response: Any) -> str:
+def text_of_commit(response: Any) -> str:
     return " ".join(
-        f"{topic.name}:{partition.partition_index}:{told_error(partition)}"
+        f"{topic.name}:{partition.partition_index}:{text_of_error(partition)}"
         for topic in response.topics
         for partition in topic.partitions
     )
 
 
-def told_fetch(group: Any) -> str:
+def text_of_fetch(group: Any) -> str:
     return " ".join(
         f"{topic.name}:{partition.partition_index}:{partition.committed_offset}"
         + (partition.metadata and f"/{partition.metadata}")
@@ -60,11 +60,11 @@ def told_fetch(group: Any) -> str:
     )
 
 
-def told_delete(results: list[DeletableGroupResult]) -> str:
-    return " ".join(f"{result.group_id}:{told_error(result)}" for result in results)
+def text_of_delete(results: list[DeletableGroupResult]) -> str:
+    return " ".join(f"{result.group_id}:{text_of_error(result)}" for result in results)
 
 
-def told_group(group: DescribedGroup) -> str:
+def text_of_group(group: DescribedGroup) -> str:
     members = " ".join(
         f"{member.member_id}{_instance(member.group_instance_id)}@{member.client_id}/{member.client_host}"
         f":{_metadata(member.member_metadata)}={member.member_assignment.decode()}"
@@ -73,14 +73,14 @@ def told_group(group: DescribedGroup) -> str:
     return f"{group.group_state} type={group.protocol_type} protocol={group.protocol_data} [{members}]"
 
 
-def told_record(record: CoordinatorRecord) -> str:
+def text_of_record(record: CoordinatorRecord) -> str:
     key, value = record.key, record.value
     if isinstance(key, OffsetCommitKey):
-        told = f"OffsetCommit {key.group} {key.topic}:{key.partition}"
+        text = f"OffsetCommit {key.group} {key.topic}:{key.partition}"
         if isinstance(value, OffsetCommitValue):
             expires = "" if value.expire_timestamp < 0 else f" expires=+{value.expire_timestamp - value.commit_timestamp}"
-            return f"{told} v{record.value_version} offset={value.offset} metadata={value.metadata}{expires}"
-        return f"{told} tombstone"
+            return f"{text} v{record.value_version} offset={value.offset} metadata={value.metadata}{expires}"
+        return f"{text} tombstone"
     assert isinstance(key, GroupMetadataKey)
     if not isinstance(value, GroupMetadataValue):
         return f"GroupMetadata {key.group} tombstone"
@@ -94,7 +94,7 @@ def told_record(record: CoordinatorRecord) -> str:
     )
 
 
-def told_provenance(provenance: Provenance) -> str:
+def text_of_provenance(provenance: Provenance) -> str:
     """Who, speaking for which member, and the reasons: each with the member it is about and what its client said."""
     who = provenance.client_id or provenance.operation
     member = spoken_for(provenance)

@@ -1,12 +1,12 @@
 """What a supervisor and its loops say to each other, each on a socket of its own.
 
-    supervisor ── Order ──► loop              the first thing that it reads
+    supervisor ── StartLoop ──► loop              the first thing that it reads
     supervisor ◄── Prepared ── loop           it knows the topics, and could answer
     supervisor ── Listen ──► loop             all others could, too
     supervisor ◄── Listening ── loop          clients are answered, also those whose groups are not loaded yet
     supervisor ◄── Serving ── loop            all its groups are
     supervisor ── Ping ──► loop, ◄── Pong ──  now and then, from Prepared on: does it still turn?
-    supervisor ── Ask ──► loop, ◄── Told ──   an operation of control.sock, at any time after Prepared
+    supervisor ── RunOperation ──► loop, ◄── OperationResult ──   an operation of control.sock, at any time after Prepared
 
 A socket that closes is a death, on either side.
 """
@@ -22,7 +22,7 @@ from coordinator_server.config import Config
 LogFormat = Literal["auto", "console", "json"]
 
 
-class Order(Struct, tag=True, frozen=True):
+class StartLoop(Struct, tag=True, frozen=True):
     """Be this loop. ``sockets`` are descriptors of bound sockets, ``serving`` the other loops that serve already, or are about to.
 
     Each process that is this loop has a greater ``incarnation``.
@@ -48,7 +48,7 @@ class Ping(Struct, tag=True, frozen=True):
     """Say that you are there."""
 
 
-class Ask(Struct, tag=True, frozen=True):
+class RunOperation(Struct, tag=True, frozen=True):
     """Run an operation, as ``control.sock`` would."""
 
     id: int
@@ -73,12 +73,12 @@ class Pong(Struct, tag=True, frozen=True):
     """The loop turns."""
 
 
-class Told(Struct, tag=True, frozen=True):
-    """The answer to an Ask."""
+class OperationResult(Struct, tag=True, frozen=True):
+    """The answer to an RunOperation."""
 
     id: int
     answer: dict[str, Any]
 
 
-ToLoop = Union[Order, Listen, Ping, Ask]  # noqa: UP007 - msgspec's decoder takes it as a value
-FromLoop = Union[Prepared, Listening, Serving, Pong, Told]  # noqa: UP007
+ToLoop = Union[StartLoop, Listen, Ping, RunOperation]  # noqa: UP007 - msgspec's decoder takes it as a value
+FromLoop = Union[Prepared, Listening, Serving, Pong, OperationResult]  # noqa: UP007

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.server.supervision import DELAYS_S, WINDOW_S, Restarts, Watch, dealt, merged
+from coordinator_server.server.supervisor.rules import DELAYS_S, WINDOW_S, Restarts, Watch, dealt, merged
 
 KILLED = -9
 

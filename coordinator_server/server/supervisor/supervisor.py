@@ -34,10 +34,10 @@ from coordinator_server.log.storage import InheritedLock, LocalStorage
 from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from coordinator_server.server.control import ControlSocket, Operation, Refusal
-from coordinator_server.server.orders import LogFormat, Order
 from coordinator_server.server.ports import bind_ports
-from coordinator_server.server.process import LoopProcess, Stage
-from coordinator_server.server.supervision import Restarts, Watch, dealt, merged
+from coordinator_server.server.supervisor.loop_process import LoopProcess, Stage
+from coordinator_server.server.supervisor.messages import LogFormat, StartLoop
+from coordinator_server.server.supervisor.rules import Restarts, Watch, dealt, merged
 
 log = structlog.get_logger(__name__)
 
@@ -119,7 +119,7 @@ class Supervisor:
         process = LoopProcess(loop, self._moved, self._died, self._watch.answered)
         sockets = tuple(each.fileno() for each in self._sockets[loop])
         serving = tuple(each.loop for each in self._processes.values() if each.is_up)
-        order = Order(
+        order = StartLoop(
             config=self._config,
             data_dir=str(self._data_dir),
             loop=loop,

@@ -8,7 +8,7 @@ from typing import Any
 from protocol.error_codes import ErrorCode
 
 
-class Then:
+class CallbackReply:
     """Calls one of two functions, for the answer or for its lack."""
 
     __slots__ = ("_completed", "_failed")
