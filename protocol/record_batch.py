@@ -24,6 +24,12 @@ from msgspec import Struct
 from protocol.errors import EncodeError, Malformed, Truncated
 
 HEADER_SIZE: Final = 61
+LENGTH_END: Final = 12
+"""Where the length field ends. It counts the bytes after it, so a batch is this much larger than it says."""
+HEADER_OFFSETS: Final = Layout(">qi11xi")
+"""Base offset, length and last offset delta: for who needs no more of a header."""
+HEADER_TIMES: Final = Layout(">8xi15xqq")
+"""Length, base timestamp and largest timestamp."""
 MAGIC: Final = 2
 MAX_EXPANSION: Final = 100
 """How many times its size, and 64 KiB more, a compressed batch may expand to when the caller sets no limit."""
@@ -37,7 +43,6 @@ Headers = Sequence[tuple[str, bytes | None]]
 _HEADER = Layout(">qiibIhiqqqhii")
 _PREFIX = Layout(">qiibI")  # up to the checksum: what the checksum does not cover
 _BODY = Layout(">hiqqqhii")
-_LENGTH_END = 12
 _CHECKED_FROM = 21
 _MIN_RECORD = 7
 _MAX_INT64 = 2**63 - 1
@@ -98,7 +103,7 @@ def read_header(buf: bytes, pos: int = 0) -> BatchHeader:
         raise Truncated("less than a batch header is left", message="RecordBatch", position=pos)
     base_offset, length, epoch, magic, crc, attributes, last_delta, *rest = _HEADER.unpack_from(buf, pos)
     base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, count = rest
-    size = length + _LENGTH_END
+    size = length + LENGTH_END
     if magic != MAGIC:
         older = "; message sets of that age have to be converted by who wrote them" if magic in (0, 1) else ""
         _refuse(f"magic {magic} is not served, only {MAGIC}{older}", pos)
@@ -462,7 +467,7 @@ class BatchBuilder:
         body = _BODY.pack(self._attributes, last_delta, *times, *producer, self.count)
         records = b"".join(self._parts)
         crc = crc32c(records, crc32c(body))
-        prefix = _PREFIX.pack(self.base_offset, self.size - _LENGTH_END, self._leader_epoch, MAGIC, crc)
+        prefix = _PREFIX.pack(self.base_offset, self.size - LENGTH_END, self._leader_epoch, MAGIC, crc)
         return b"".join((prefix, body, records))
 
     def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: bytes) -> None:
@@ -479,4 +484,4 @@ class BatchBuilder:
 def empty_batch(base_offset: int, offsets: int) -> bytes:
     """A batch without records that takes up so many offsets: what compaction leaves of one none of whose records are kept."""
     body = _BODY.pack(0, offsets - 1, -1, -1, -1, -1, -1, 0)
-    return _PREFIX.pack(base_offset, HEADER_SIZE - _LENGTH_END, 0, MAGIC, crc32c(body)) + body
+    return _PREFIX.pack(base_offset, HEADER_SIZE - LENGTH_END, 0, MAGIC, crc32c(body)) + body

@@ -1,9 +1,9 @@
 """A data directory before anybody writes in it: whose it is, and what its journals still owe to the segments.
 
     one process    take, recover everything, write                     LocalLogStore.open
-    many loops     take and ``settle`` in the process that starts them, then LocalLogStore.open_share in each
+    many loops     take and ``recover_all_loops`` in the process that starts them, then LocalLogStore.open_share in each
 
-After ``settle`` every journal says of its own loop's shards alone, and truly, that all is in synced segments. So a shard may have moved
+After ``recover_all_loops`` every journal says of its own loop's shards alone, and truly, that all is in synced segments. So a shard may have moved
 to another loop, and a loop that dies later is recovered from its own journal while the others go on.
 """
 
@@ -15,12 +15,13 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import LockedLog, LogError, Unavailable
-from coordinator_server.log.frames import ShardEnd
-from coordinator_server.log.journal import FIRST_BYTES, Found, Journal
+from coordinator_server.log.file_names import JOURNALS, journal_dir
 from coordinator_server.log.meta import Meta, open_meta
-from coordinator_server.log.recovery import JOURNALS, Recovered, journal_dir, recover
+from coordinator_server.log.repair.recovery import Recovered, recover
+from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import InheritedLock, Lock, Storage, make_dir_durably
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.write.frames import ShardEnd
+from coordinator_server.log.write.journal import FIRST_BYTES, Journal, JournalContents
 
 # The loops of a supervisor that was killed die with it, and hold the lock until then.
 ORPHANS_S: Final = 5.0
@@ -52,7 +53,7 @@ def take(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[s
         raise
 
 
-def settle(storage: Storage, data_dir: str, loops: int, loop_of: Callable[[ShardId], int]) -> None:
+def recover_all_loops(storage: Storage, data_dir: str, loops: int, loop_of: Callable[[ShardId], int]) -> None:
     """Recover the journals of all loops there ever were, and leave a clean one to each of the ``loops`` that come.
 
     Under the directory's lock, before any loop starts. Doing it twice changes nothing. DamagedLog, Unavailable.
@@ -61,15 +62,17 @@ def settle(storage: Storage, data_dir: str, loops: int, loop_of: Callable[[Shard
         recovered = recover(storage, data_dir)
         make_dir_durably(storage, f"{data_dir}/{JOURNALS}")
         for loop in range(loops):
-            _settle_journal(storage, data_dir, loop, recovered, [end for end in _ends(recovered) if loop_of(end.shard) == loop])
+            _leave_clean_journal(
+                storage, data_dir, loop, recovered, [end for end in _ends(recovered) if loop_of(end.shard) == loop]
+            )
         for loop in recovered.journals.keys() - range(loops):
             Journal(storage, journal_dir(data_dir, loop), FIRST_BYTES).retire(recovered.journals[loop], _ends(recovered))
     except OSError as error:
         raise Unavailable(f"cannot recover the log in {data_dir}: {error}") from error
 
 
-def _settle_journal(storage: Storage, data_dir: str, loop: int, recovered: Recovered, ends: list[ShardEnd]) -> None:
-    found = recovered.journals.get(loop, Found())
+def _leave_clean_journal(storage: Storage, data_dir: str, loop: int, recovered: Recovered, ends: list[ShardEnd]) -> None:
+    found = recovered.journals.get(loop, JournalContents())
     if found.head is not None and not found.entries and len(found.chain) == 1 and sorted(found.head.ends) == ends:
         return
     journal = Journal(storage, journal_dir(data_dir, loop), FIRST_BYTES)

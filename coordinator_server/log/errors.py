@@ -11,10 +11,8 @@ LogError
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 
 
 class LogError(Exception):

@@ -13,29 +13,11 @@ that is when it is known: a write that is done on the loop costs no second turn 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.errors import LogError
-
-
-class ShardId(NamedTuple):
-    """A log shard; its directory is ``{topic}-{partition}``."""
-
-    topic: str
-    partition: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
-
-
-class Append(NamedTuple):
-    """Whole record batches for one shard."""
-
-    shard: ShardId
-    epoch: int
-    expected_offset: int
-    data: bytes
+from coordinator_server.log.layers.checkpoint import Checkpoint
+from coordinator_server.log.shards import Append, ShardId
 
 
 class LogStore(Protocol):

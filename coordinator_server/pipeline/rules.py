@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from coordinator_server.catalog.fold import CatalogFold
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS, Kind, topic_of
-from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.log.layers.attempt import LayerAttempt
 from coordinator_server.pipeline.layer.checkpoint import add_checkpoint
 from coordinator_server.pipeline.states.catalog import CatalogState
 from coordinator_server.pipeline.states.groups import GroupState

@@ -18,7 +18,7 @@ from enum import Enum
 from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from coordinator_server.log.store import Append, ShardId
+from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry

@@ -17,7 +17,8 @@ from typing import Any, Final
 import structlog
 
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown
-from coordinator_server.log.store import Append, LogStore, ShardId
+from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.store import LogStore
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.deferred import DeferredEvent

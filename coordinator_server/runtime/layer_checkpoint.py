@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import structlog
 
-from coordinator_server.log.checkpoint import Checkpoint
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.layers.checkpoint import Checkpoint
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.record_batch import iter_records, read_header
 

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import UNDELIVERED, Effect, Refused
 from coordinator_server.machine.shard import Clock, CoordinatorResult, Reply
 from coordinator_server.runtime.flush import Soon

@@ -20,7 +20,7 @@ import structlog
 from msgspec.structs import replace
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import TIMER_ORIGIN, Origin, operation_headers

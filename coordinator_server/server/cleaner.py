@@ -21,8 +21,8 @@ import structlog
 from msgspec import Struct
 
 from coordinator_server.config import Config
-from coordinator_server.log.cleanable import Cleanable, cleanable
 from coordinator_server.log.errors import LogError
+from coordinator_server.log.layers.cleanable import Cleanable, cleanable
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.interpreter import interpreter
 

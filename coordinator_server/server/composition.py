@@ -18,9 +18,9 @@ import structlog
 from coordinator_server.config import Config, advertised_address
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS
 from coordinator_server.log.errors import LogError
+from coordinator_server.log.layers.retention import History, Removed, Retention
 from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.retention import History, Removed, Retention
-from coordinator_server.log.worker import ThreadWorker
+from coordinator_server.log.write.worker import ThreadWorker
 from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry

@@ -12,7 +12,7 @@ from typing import Any
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.server.builders import Builder
 from coordinator_server.server.control import Operation, Refusal
 from coordinator_server.server.digest import answer_digest

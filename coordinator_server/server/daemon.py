@@ -14,15 +14,16 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config, declared_topics
 from coordinator_server.kinds import CATALOG, KINDS, partition_counts
-from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.recovery import Share, shards_of
+from coordinator_server.log.file_names import shards_of
+from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.shards import LoopShards
 from coordinator_server.log.storage import LocalStorage
-from coordinator_server.log.writer import Sync
+from coordinator_server.log.write.journal_writer import Post, Sync
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import SHARD
@@ -151,20 +152,22 @@ class Daemon:
     def _open_log(self) -> Parts:
         """Lock the directory, unless the supervisor has, and recover what is in it. Raises LogError."""
         config, data_dir, place, environment, fatal = self._site
-        settings: dict[str, Any] = {
-            "post": asyncio.get_running_loop().call_soon_threadsafe,
-            "segment_bytes": config.offsets_topic_segment_bytes,
-            "roll_ms": config.log_roll_ms,
-            "journal_bytes": config.log_journal_bytes,
-            "sync": Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
-            "storage": environment.storage,
-            "worker": environment.make_worker() if environment.make_worker else None,
-            "make_writer": environment.make_writer,
-        }
+        post: Post = asyncio.get_running_loop().call_soon_threadsafe
+        options = LogOptions(
+            segment_bytes=config.offsets_topic_segment_bytes,
+            roll_ms=config.log_roll_ms,
+            journal_bytes=config.log_journal_bytes,
+            sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
+            storage=environment.storage,
+            worker=environment.make_worker() if environment.make_worker else None,
+            make_writer=environment.make_writer,
+        )
         if place is not None:
-            store = LocalLogStore.open_share(data_dir, Share(place.loop, self._site.nodes.owns), **settings)
+            part = LoopShards(place.loop, self._site.nodes.owns)
+            store = LocalLogStore.open_part(data_dir, part, post=post, options=options)
         else:
-            store = LocalLogStore.open(data_dir, node_id=config.node_id, partitions=partition_counts(config), **settings)
+            counts = partition_counts(config)
+            store = LocalLogStore.open(data_dir, post=post, node_id=config.node_id, partitions=counts, options=options)
         store.when_failed(fatal)
         self._parts = parts = compose(self._site, store)
         return parts

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from coordinator_server.log.storage import Storage
-from coordinator_server.log.worker import Worker
-from coordinator_server.log.writer import Post, Sync, Writer, make_writer
+from coordinator_server.log.write.journal_writer import Post, Sync, Writer, make_writer
+from coordinator_server.log.write.worker import Worker
 from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.executor import StartChild

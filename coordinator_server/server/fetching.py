@@ -18,10 +18,10 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 import structlog
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.reader import TimedOffset
-from coordinator_server.log.store import ShardId
-from coordinator_server.log.stretches import Piece, Stretch
-from coordinator_server.log.worker import Worker
+from coordinator_server.log.read.range_reader import Batches, ReadRange
+from coordinator_server.log.read.shard_reader import TimedOffset
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.write.worker import Worker
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.connection import Connection, PendingReply
 from protocol.error_codes import ErrorCode
@@ -42,7 +42,7 @@ class ReadableLog(Protocol):
 
     def taken_bytes(self, shard: ShardId, /) -> int: ...
 
-    def stretch(self, shard: ShardId, piece: Piece, /) -> Stretch: ...
+    def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches: ...
 
     def offset_for_time(self, shard: ShardId, timestamp_ms: int, /) -> TimedOffset | None: ...
 
@@ -153,15 +153,15 @@ class Fetches:
         else:
             self._park(job)
 
-    def _been_read(self, job: Job, stretches: list[Stretch | ErrorCode | None]) -> None:
+    def _been_read(self, job: Job, ranges: list[Batches | ErrorCode | None]) -> None:
         size = 0
-        for each, stretch in zip(job.wanted, stretches, strict=True):
-            if isinstance(stretch, ErrorCode):
-                each.data.error_code = stretch
+        for each, found in zip(job.wanted, ranges, strict=True):
+            if isinstance(found, ErrorCode):
+                each.data.error_code = found
                 job.is_urgent = True
-            elif stretch is not None:
-                each.data.records = stretch.data
-                size += len(stretch.data)
+            elif found is not None:
+                each.data.records = found.data
+                size += len(found.data)
         if job.is_urgent or size >= min(job.min_bytes, job.max_bytes):
             self._answer(job)
         else:
@@ -235,19 +235,19 @@ class Fetches:
 
     def _read(self, job: Job, limits: list[int]) -> None:
         left = job.max_bytes
-        stretches: list[Stretch | ErrorCode | None] = []
+        ranges: list[Batches | ErrorCode | None] = []
         must_have_one = True
         for each, upto in zip(job.wanted, limits, strict=True):
             if each.fetch_offset >= upto or left <= 0:
-                stretches.append(None)
+                ranges.append(None)
                 continue
-            piece = Piece(each.fetch_offset, min(each.max_bytes, left), upto, must_have_one)
-            stretch = _attempt(each.shard, partial(self._store.stretch, each.shard, piece))
-            stretches.append(stretch)
-            if isinstance(stretch, Stretch) and stretch.data:
-                left -= len(stretch.data)
+            wanted = ReadRange(each.fetch_offset, min(each.max_bytes, left), upto, must_have_one)
+            found = _attempt(each.shard, partial(self._store.read_range, each.shard, wanted))
+            ranges.append(found)
+            if isinstance(found, Batches) and found.data:
+                left -= len(found.data)
                 must_have_one = False
-        self._post(partial(self._been_read, job, stretches))
+        self._post(partial(self._been_read, job, ranges))
 
     def _find(self, shard: ShardId, ms: int | None) -> TimedOffset | ErrorCode | None:
         if ms is None:

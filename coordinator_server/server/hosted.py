@@ -13,7 +13,7 @@ from typing import Any, Final
 import structlog
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.runtime import CoordinatorRuntime, Progress
 from coordinator_server.server.errors import StartError

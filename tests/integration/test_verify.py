@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from coordinator_server.log.check import check
+from coordinator_server.log.repair.check import check
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone
 from tests.support.client import Client

@@ -16,8 +16,8 @@ import pytest
 
 from coordinator_server.catalog.shard import TOPICS_DECLARED
 from coordinator_server.group.why import Why
-from coordinator_server.log.layers import open_layer
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.layers.layer import open_layer
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.provenance import (
     SERVER_ORIGIN,
     TIMER_ORIGIN,

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coordinator_server.log.layers import LayerAttempt, newest_valid_layer, publish
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard

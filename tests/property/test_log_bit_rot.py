@@ -13,9 +13,9 @@ from random import Random
 
 import pytest
 
-from coordinator_server.log.check import check
 from coordinator_server.log.errors import DamagedLog, LogError
-from coordinator_server.log.salvage import salvage
+from coordinator_server.log.repair.check import check
+from coordinator_server.log.repair.salvage import salvage
 from tests.support.log import values
 from tests.support.log_dir import COUNT, IN_JOURNAL, SHARDS, expected, make, open_store
 

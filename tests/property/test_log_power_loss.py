@@ -14,11 +14,10 @@ from random import Random
 import pytest
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown
-from coordinator_server.log.recovery import Share
-from coordinator_server.log.retention import remove_segment
-from coordinator_server.log.segments import segment_path
-from coordinator_server.log.store import Append, ShardId
-from coordinator_server.log.writer import Sync
+from coordinator_server.log.file_names import segment_path
+from coordinator_server.log.layers.retention import remove_segment
+from coordinator_server.log.shards import Append, LoopShards, ShardId
+from coordinator_server.log.write.journal_writer import Sync
 from tests.support.log import DATA, OpenLog, batch, shard
 from tests.support.storage import PowerCut, SimulatedDisk
 
@@ -86,7 +85,7 @@ class History:
 class Life:
     """One run of the program, from open to whatever ends it."""
 
-    def __init__(self, rng: Random, disk: SimulatedDisk, history: History, sync: Sync, loop: Share | None = None) -> None:
+    def __init__(self, rng: Random, disk: SimulatedDisk, history: History, sync: Sync, loop: LoopShards | None = None) -> None:
         self.rng = rng
         self.history = history
         self.now_ms = 0

@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from coordinator_server.log.directory import settle
-from coordinator_server.log.store import ShardId
-from coordinator_server.log.writer import Sync
+from coordinator_server.log.directory import recover_all_loops
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.write.journal_writer import Sync
 from tests.property.test_log_power_loss import IMAGES, PER_TEST, History, Life
 from tests.support.log import DATA, OpenLog, share
 from tests.support.storage import PowerCut, SimulatedDisk
@@ -30,7 +30,7 @@ class Loops:
         disk.make_dir(DATA)
         if not disk.exists(f"{DATA}/meta.properties"):
             OpenLog(disk).store.close()
-        settle(disk, DATA, count, self.loop_of)
+        recover_all_loops(disk, DATA, count, self.loop_of)
         self.histories = [self.part_of(whole, loop) for loop in range(count)]
         self.lives = [self.start(loop) for loop in range(count)]
 

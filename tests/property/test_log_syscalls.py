@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.log.check import check as verify
 from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.repair.check import check as verify
 from tests.support.log import values
 from tests.support.log_writer import SHARDS, value
 

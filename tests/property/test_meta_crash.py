@@ -15,10 +15,10 @@ from random import Random
 import pytest
 
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
-from coordinator_server.log.check import check
 from coordinator_server.log.directory import take
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.meta import NAME, Meta, open_meta, read_meta, write_meta
+from coordinator_server.log.repair.check import check
 from coordinator_server.log.storage import LocalStorage
 from tests.property.test_log_syscalls import KILLED, ROOT
 from tests.support.log import COUNTS, DATA

@@ -9,7 +9,7 @@ import pytest
 
 from coordinator_server.config import Config
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.context import ShardState

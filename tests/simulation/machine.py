@@ -12,7 +12,7 @@ from typing import Final
 from coordinator_server.config import Config
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File
-from coordinator_server.log.writer import Post, Settled, write_durably
+from coordinator_server.log.write.journal_writer import Done, Post, write_durably
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.composition import Place
@@ -401,18 +401,18 @@ class Writer:
         self._write: Callable[[], LogError | None] | None = None
         self._frame = b""
         self._outcome: LogError | None = None
-        self._settled: Settled | None = None
+        self._done: Done | None = None
 
-    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
         machine, world = self._process.machine, self._process.world
         took_us = world.between(100, machine.sync_us)
         if world.rng.random() < machine.inline_odds:
             self._process.busy_us += took_us
             outcome = write_durably(file, data, position)
             self._tell(outcome, data)
-            settled(outcome)
+            done(outcome)
             return
-        self._settled = settled
+        self._done = done
         self._frame = data
         self._write = lambda: write_durably(file, data, position)
         self._process.in_thread(took_us, self._do)
@@ -429,10 +429,10 @@ class Writer:
             self._post(self._settle)
 
     def _settle(self) -> None:
-        settled, self._settled = self._settled, None
-        if settled is not None:
+        done, self._done = self._done, None
+        if done is not None:
             self._tell(self._outcome, self._frame)
-            settled(self._outcome)
+            done(self._outcome)
 
     def _tell(self, outcome: LogError | None, frame: bytes) -> None:
         if outcome is None:

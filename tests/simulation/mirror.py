@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple, NoReturn
 from coordinator_server.group.classic.state import STABLE
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import GROUPS, KINDS, partition_counts
-from coordinator_server.log.frames import FRAME_BYTES, decode_entries
-from coordinator_server.log.layers import layer_offsets
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.file_names import layer_offsets
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.write.frames import FRAME_BYTES, decode_entries
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.provenance import Provenance, read_provenance
 from coordinator_server.machine.shard import CoordinatorShard

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
-from coordinator_server.log.directory import settle, take
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.directory import recover_all_loops, take
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
@@ -132,7 +132,7 @@ class PursePlay:
             machine.use("/data")
             if machine.disk is not first:
                 machine.disk.put("/data/meta.properties", first.content("/data/meta.properties"))
-            settle(machine.disk, "/data", self.loops, partial(loop_of, loops=self.loops))
+            recover_all_loops(machine.disk, "/data", self.loops, partial(loop_of, loops=self.loops))
 
     def _begin(self) -> None:
         """The kind is put to use, and every purse gets something."""

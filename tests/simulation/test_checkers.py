@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.provenance import Provenance
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse

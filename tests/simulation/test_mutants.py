@@ -8,7 +8,7 @@ import pytest
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File, write_all
-from coordinator_server.log.writer import Settled
+from coordinator_server.log.write.journal_writer import Done
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest
@@ -26,24 +26,24 @@ SEEDS = 40
 class HastyWriter(Writer):
     """Says that a write is durable when it is not synced."""
 
-    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
         outcome: LogError | None = None
         try:
             write_all(file, data, position)
         except OSError:
             outcome = LogError("no")
         self._tell(outcome, data)
-        settled(outcome)
+        done(outcome)
 
 
 class ForgetfulWriter(Writer):
     """Says that a write is durable, and does not write it at all, once in ten times."""
 
-    def write(self, file: File, data: bytes, position: int, settled: Settled, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
         if self._process.world.rng.random() < 0.1:
-            settled(None)
+            done(None)
         else:
-            super().write(file, data, position, settled)
+            super().write(file, data, position, done)
 
 
 class SlowClock(Clock):

@@ -10,7 +10,7 @@ import pytest
 
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.flush import Flusher

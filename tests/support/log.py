@@ -9,10 +9,9 @@ from typing import Any
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.recovery import Share
-from coordinator_server.log.store import Append, ShardId
-from coordinator_server.log.writer import Sync
+from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.shards import Append, LoopShards, ShardId
+from coordinator_server.log.write.journal_writer import Sync
 from protocol.record_batch import BatchBuilder, iter_batches, iter_records
 from tests.support.storage import SimulatedDisk
 
@@ -46,17 +45,19 @@ class ManualWorker:
 
 
 class OpenLog:
-    """A store on a simulated disk: the whole log, or one loop's share of it."""
+    """A store on a simulated disk: the whole log, or one loop's part of it."""
 
-    def __init__(self, disk: SimulatedDisk, share: Share | None = None, **settings: Any) -> None:
+    def __init__(self, disk: SimulatedDisk, part: LoopShards | None = None, **settings: Any) -> None:
         self.disk = disk
         self.worker = ManualWorker()
         self.posted: deque[Callable[[], None]] = deque()
-        given = {"sync": Sync.INLINE, "journal_bytes": 16384, "segment_bytes": 1 << 20, **settings}
-        if share is None:
-            self.store = LocalLogStore.open(DATA, post=self.posted.append, storage=disk, worker=self.worker, **given)
+        chosen = {each: settings.pop(each) for each in LogOptions._fields if each in settings}
+        options = LogOptions(sync=Sync.INLINE, journal_bytes=16384, segment_bytes=1 << 20, storage=disk, worker=self.worker)
+        given = {"post": self.posted.append, "options": options._replace(**chosen), **settings}
+        if part is None:
+            self.store = LocalLogStore.open(DATA, **given)
         else:
-            self.store = LocalLogStore.open_share(DATA, share, post=self.posted.append, storage=disk, worker=self.worker, **given)
+            self.store = LocalLogStore.open_part(DATA, part, **given)
 
     def submit(self, *appends: Append) -> list[LogError | None]:
         """Submit; the list gets the outcome when there is one."""
@@ -94,9 +95,9 @@ class OpenLog:
         self.run()
 
 
-def share(loop: int, loops: int) -> Share:
+def share(loop: int, loops: int) -> LoopShards:
     """Shards spread over the loops by their number."""
-    return Share(loop, lambda each: each.partition % loops == loop)
+    return LoopShards(loop, lambda each: each.partition % loops == loop)
 
 
 def shard(partition: int) -> ShardId:

@@ -6,11 +6,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from coordinator_server.log.checkpoint import Block, write_checkpoint
-from coordinator_server.log.layers import LayerAttempt, Summary, publish
-from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.store import Append, ShardId
-from coordinator_server.log.writer import Sync
+from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.layers.checkpoint import Block, write_checkpoint
+from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.write.journal_writer import Sync
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import BatchBuilder
@@ -39,7 +39,9 @@ def expected(each: ShardId) -> list[bytes | None]:
 
 def open_store(data_dir: Path) -> LocalLogStore:
     worker = ManualWorker()
-    return LocalLogStore.open(data_dir, post=lambda call: call(), sync=Sync.INLINE, worker=worker, journal_bytes=8192)
+    return LocalLogStore.open(
+        data_dir, post=lambda call: call(), options=LogOptions(sync=Sync.INLINE, worker=worker, journal_bytes=8192)
+    )
 
 
 def make(data_dir: Path) -> None:
@@ -62,7 +64,7 @@ def make(data_dir: Path) -> None:
         for offset in range(LAYER_TO):
             attempt.append(offset, record_batch(SHARDS[0], offset))
         write_checkpoint(attempt, [Block("group-0", b"what a state machine wrote", 1, (0, -1))], [record_batch(SHARDS[0], 3)])
-        publish(attempt.finish(Summary(LAYER_TO, 0, None, ""), []), path, LAYER_TO)
+        publish(attempt.finish(LayerSummary(LAYER_TO, 0, None, ""), []), path, LAYER_TO)
     shutil.copytree(alive, data_dir)
     store.close()
     shutil.rmtree(alive)

@@ -14,12 +14,12 @@ from queue import SimpleQueue
 from random import Random
 from typing import NamedTuple
 
-from coordinator_server.log.layers import LayerAttempt, Summary, publish
-from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.retention import History, Retention
-from coordinator_server.log.store import Append, ShardId
-from coordinator_server.log.worker import Job
-from coordinator_server.log.writer import Sync
+from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.layers.retention import History, Retention
+from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.write.journal_writer import Sync
+from coordinator_server.log.write.worker import Job
 from protocol.record_batch import read_header
 from tests.support.log_writer import SHARDS, append_values
 
@@ -64,7 +64,9 @@ class Script:
 
     def _open(self) -> None:
         self._store = LocalLogStore.open(
-            self._data_dir, post=self._posted.put, sync=Sync.INLINE, segment_bytes=8_000, roll_ms=300, journal_bytes=20_000
+            self._data_dir,
+            post=self._posted.put,
+            options=LogOptions(sync=Sync.INLINE, segment_bytes=8_000, roll_ms=300, journal_bytes=20_000),
         )
 
     def _compact(self, shard: ShardId) -> None:
@@ -79,7 +81,7 @@ class Script:
                 header = read_header(data)
                 if header.base_offset < to_offset:
                     attempt.append(header.base_offset, data)
-            publish(attempt.finish(Summary(to_offset, 0, None, ""), []), directory, to_offset)
+            publish(attempt.finish(LayerSummary(to_offset, 0, None, ""), []), directory, to_offset)
 
     def _remove_history(self) -> None:
         jobs: list[Job] = []

@@ -12,9 +12,9 @@ from queue import SimpleQueue
 from random import Random
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.store import Append, ShardId
-from coordinator_server.log.writer import Sync
+from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.write.journal_writer import Sync
 from protocol.record_batch import BatchBuilder
 
 SHARDS = [ShardId("__consumer_offsets", partition) for partition in range(6)]
@@ -28,7 +28,9 @@ def main() -> None:
     rng = Random(int(sys.argv[2]))
     posted: SimpleQueue[Callable[[], None]] = SimpleQueue()
     sync = rng.choice((Sync.INLINE, Sync.THREAD))
-    store = LocalLogStore.open(sys.argv[1], post=posted.put, sync=sync, segment_bytes=30_000, journal_bytes=60_000)
+    store = LocalLogStore.open(
+        sys.argv[1], post=posted.put, options=LogOptions(sync=sync, segment_bytes=30_000, journal_bytes=60_000)
+    )
     os.write(1, b"opened\n")
     while True:
         appends = [append_values(store, shard, rng.randint(1, 5)) for shard in rng.sample(SHARDS, rng.randint(1, 6))]

@@ -13,7 +13,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.states.state import NoTime, no_id

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from coordinator_server.cli.executor import done_with
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import Reply, RequestContext

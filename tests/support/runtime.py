@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.store import Append, ShardId
+from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import (
     CheckpointState,

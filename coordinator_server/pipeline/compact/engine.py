@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from coordinator_server.log.layers import LayerAttempt, Summary
+from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary
 from coordinator_server.pipeline.compact.folded import check_fold, fold_records
 from coordinator_server.pipeline.compact.keyed import KeyedCompaction
 from coordinator_server.pipeline.compact.plan import ShardPlan, input_entries
@@ -84,7 +84,7 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
         with LayerAttempt(Path(plan.directory), plan.to_offset) as attempt:
             written = _write(rule, inputs, cutoff_ms, attempt, engine)
             no_checkpoint = rule.checkpoint(attempt, written.records) if rule.checkpoint is not None else ""
-            summary = Summary(written.records, written.tombstones, cutoff_ms, str(written.digest))
+            summary = LayerSummary(written.records, written.tombstones, cutoff_ms, str(written.digest))
             attempt.finish(summary, input_entries(layer, inputs))
     except CannotCompact as error:
         return ShardResult(plan.directory, plan.to_offset, left_alone=str(error))

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from coordinator_server.log.layers import Layer
+from coordinator_server.log.layers.layer import Layer
 from coordinator_server.pipeline.compact.keyed import is_kept
 from coordinator_server.pipeline.compact.supported import Unsupported, check_header, errors_at
 from coordinator_server.pipeline.errors import GateClosed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from coordinator_server.log.layers import MANIFEST, FileEntry, Layer, file_entry, newest_valid_layer
+from coordinator_server.log.layers.layer import MANIFEST, FileEntry, Layer, file_entry, newest_valid_layer
 from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.input.shards import segment_bases
 

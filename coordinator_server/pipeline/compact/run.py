@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from coordinator_server.log.layers import clean_attempts, publish
+from coordinator_server.log.layers.attempt import clean_attempts, publish
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan, plan_shard
 from coordinator_server.pipeline.input.files import input_bytes

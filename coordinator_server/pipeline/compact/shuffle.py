@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.log.layers.attempt import LayerAttempt
 from coordinator_server.pipeline.compact.engine import EngineResult
 from coordinator_server.pipeline.compact.vector_engine import (
     VectorEngine,

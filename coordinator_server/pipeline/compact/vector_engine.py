@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from crc32c import crc32c
 from numpy.typing import NDArray
 
-from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.log.layers.attempt import LayerAttempt
 from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
 from coordinator_server.pipeline.input.columns import CHECKED_FROM, HEADER, Columns, Ints, Irregular, map_file, read_columns
 from coordinator_server.pipeline.input.files import InputFile

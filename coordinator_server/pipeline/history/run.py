@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from coordinator_server.log.layers import newest_valid_layer
-from coordinator_server.log.segments import segment_path
+from coordinator_server.log.file_names import segment_path
+from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.output import Output, TableFile

@@ -14,8 +14,8 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import Layer, layer_offsets, layer_to_load, newest_valid_layer, open_layer
-from coordinator_server.log.segments import segment_path
+from coordinator_server.log.file_names import layer_offsets, segment_path
+from coordinator_server.log.layers.layer import Layer, layer_to_load, newest_valid_layer, open_layer
 from coordinator_server.pipeline.input.shards import segment_bases
 from protocol.errors import DecodeError
 from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records

@@ -18,8 +18,8 @@ import msgspec
 from coordinator_server.log.errors import LockedLog, LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.meta import NAME, read_meta
+from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LocalStorage
-from coordinator_server.log.store import ShardId
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
 
 CONTROL: Final = "control.sock"

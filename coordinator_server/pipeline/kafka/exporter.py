@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from coordinator_server.kinds import Kind
 from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
-from coordinator_server.log.store import ShardId
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import offline_store
 from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition

@@ -26,9 +26,9 @@ from msgspec import Struct
 
 from coordinator_server.kinds import CATALOG, GROUPS, TRANSACTIONS
 from coordinator_server.log.errors import DamagedLog, LogError
-from coordinator_server.log.layers import FileEntry, file_entry
+from coordinator_server.log.file_names import segment_path
+from coordinator_server.log.layers.layer import FileEntry, file_entry
 from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_in, write_meta
-from coordinator_server.log.segments import segment_path
 from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import KafkaDir, Partition

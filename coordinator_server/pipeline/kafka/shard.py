@@ -19,8 +19,8 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import LayerAttempt, Summary, publish
-from coordinator_server.log.segments import segment_path
+from coordinator_server.log.file_names import segment_path
+from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.files import records_of
 from coordinator_server.pipeline.kafka.files import KafkaBatch, Partition
@@ -97,7 +97,7 @@ def write_layer(shard: KafkaShard, directory: Path) -> None:
             make_checkpoint(attempt, 0)
         pending = sum(len(transaction.records) for transaction in shard.open.values())
         tombstones = sum(record.value is None for record in shard.latest.values())
-        attempt.finish(Summary(len(shard.latest) + pending, tombstones, None, str(found)), ())
+        attempt.finish(LayerSummary(len(shard.latest) + pending, tombstones, None, str(found)), ())
     # An empty segment starts where the layer ends, as after a seal.
     Path(segment_path(str(directory), shard.next_offset)).touch()
     publish(attempt.path, directory, shard.next_offset)

@@ -14,8 +14,8 @@ from typing import IO, Final
 
 from crc32c import crc32c
 
-from coordinator_server.log.checkpoint import NAMES, Block, Checkpoint, in_order, write_checkpoint
-from coordinator_server.log.layers import LayerAttempt
+from coordinator_server.log.layers.attempt import LayerAttempt
+from coordinator_server.log.layers.checkpoint import NAMES, Block, Checkpoint, in_order, write_checkpoint
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.resting_block import rest, wake

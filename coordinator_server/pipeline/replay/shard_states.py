@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog, LockedLog
-from coordinator_server.log.layers import newest_valid_layer
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.shards import ShardId
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
 from coordinator_server.pipeline.input.files import InputFile, compacted_input, offset_at, read_batches
 from coordinator_server.pipeline.input.sealing import is_served, offline_store

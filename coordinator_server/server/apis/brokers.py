@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic, name_problem
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for

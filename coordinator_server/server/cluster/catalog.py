@@ -23,7 +23,8 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.store import LogStore, ShardId
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import LogStore
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.server.callback_reply import CallbackReply

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 import msgspec
 import structlog
 
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.partitioner import partition_for

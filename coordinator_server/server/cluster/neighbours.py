@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 import structlog
 
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Reply
 from coordinator_server.server.callback_reply import CallbackReply

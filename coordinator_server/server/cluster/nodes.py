@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 
 # The loop of partition 0, the only one of what belongs to the whole cluster: clients see it as the controller.
 CONTROLLER: Final = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 
 # How long to wait before each start that follows a death. After so many deaths within the window another one is final.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log import directory
-from coordinator_server.log.directory import settle, take
+from coordinator_server.log.directory import recover_all_loops, take
 from coordinator_server.log.errors import LockedLog, LogError
 from coordinator_server.log.storage import LocalStorage
 from tests.support.log import COUNTS, DATA, OpenLog, append, shard, share, values
@@ -20,7 +20,7 @@ from tests.support.storage import SimulatedDisk
 def shares(disk: SimulatedDisk, count: int) -> list[OpenLog]:
     """A start with that many loops."""
     take(disk, DATA, node_id=0, partitions=COUNTS)
-    settle(disk, DATA, count, lambda each: each.partition % count)
+    recover_all_loops(disk, DATA, count, lambda each: each.partition % count)
     return [OpenLog(disk, share(loop, count)) for loop in range(count)]
 
 
@@ -74,7 +74,7 @@ def test_settling_what_is_settled_writes_nothing() -> None:
     disk.kill()
     disk.calls.clear()
 
-    settle(disk, DATA, 2, lambda each: each.partition % 2)
+    recover_all_loops(disk, DATA, 2, lambda each: each.partition % 2)
 
     assert not [call for call in disk.calls if call[0] == "pwrite"]
 

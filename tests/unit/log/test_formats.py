@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.log.check import check
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.meta import FORMAT
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.repair.check import check
+from coordinator_server.log.shards import ShardId
 from tests.support.log import values
 from tests.support.log_dir import SHARDS, expected, make, open_store
 

@@ -11,12 +11,12 @@ from queue import SimpleQueue
 import pytest
 
 from coordinator_server.kinds import GROUPS
-from coordinator_server.log import local
 from coordinator_server.log.errors import DamagedLog, Fenced, LockedLog, LogError, OutcomeUnknown, Unavailable
-from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.segments import ShardLog
-from coordinator_server.log.store import Append
-from coordinator_server.log.writer import Sync
+from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.shards import Append
+from coordinator_server.log.write import submit
+from coordinator_server.log.write.journal_writer import Sync
+from coordinator_server.log.write.segments import ShardLog
 from tests.support.log import DATA, OpenLog, append, batch, shard, values
 from tests.support.storage import SimulatedDisk
 
@@ -259,7 +259,7 @@ def test_a_submit_larger_than_the_journal(log: OpenLog, disk: SimulatedDisk) -> 
 
 def test_a_submit_larger_than_any_journal(log: OpenLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is a limit, and the refusal names it."""
-    monkeypatch.setattr(local, "MAX_SUBMIT_BYTES", 1000)
+    monkeypatch.setattr(submit, "MAX_SUBMIT_BYTES", 1000)
 
     error = log.append(append(0, 0, b"x" * 2000))
 
@@ -557,7 +557,7 @@ def test_a_worker_that_dies_takes_the_log_with_it(disk: SimulatedDisk, monkeypat
 
     monkeypatch.setattr(ShardLog, "seal", fail)
     posted: SimpleQueue[Callable[[], None]] = SimpleQueue()
-    store = LocalLogStore.open(DATA, post=posted.put, storage=disk, sync=Sync.INLINE)
+    store = LocalLogStore.open(DATA, post=posted.put, options=LogOptions(storage=disk, sync=Sync.INLINE))
     outcomes: list[object] = []
     store.submit([append(0, 0)], outcomes.append)
     store.seal(outcomes.append)
@@ -572,7 +572,9 @@ def test_a_worker_that_dies_takes_the_log_with_it(disk: SimulatedDisk, monkeypat
 def test_readers_in_other_threads(tmp_path: Path) -> None:
     """Whatever the loop and the worker do meanwhile, a reader gets a whole prefix of the log."""
     posted: SimpleQueue[Callable[[], None]] = SimpleQueue()
-    store = LocalLogStore.open(tmp_path, post=posted.put, segment_bytes=20_000, journal_bytes=50_000, sync=Sync.NEVER)
+    store = LocalLogStore.open(
+        tmp_path, post=posted.put, options=LogOptions(segment_bytes=20_000, journal_bytes=50_000, sync=Sync.NEVER)
+    )
     lengths: list[list[int]] = [[], []]
     is_over = threading.Event()
 

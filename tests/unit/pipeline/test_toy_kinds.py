@@ -12,8 +12,9 @@ import pytest
 from coordinator_server.cli import main
 from coordinator_server.cli.clean import clean
 from coordinator_server.kinds import KINDS, Kind
-from coordinator_server.log.cleanable import cleanable
-from coordinator_server.log.layers import LayerAttempt, Summary, newest_valid_layer, publish
+from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.layers.cleanable import cleanable
+from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
@@ -136,7 +137,7 @@ def test_verify_proves_and_finds_out(tmp_path: Path, kind: Kind, capsys: pytest.
     shard_dir = shards(data_dir, kind)[3]
     upto = append_segments(shard_dir, batches_of(kind.serde, [total_record("name-1", 7)], int(max(shard_dir.glob("*.log")).stem)))
     with LayerAttempt(shard_dir, upto) as attempt:
-        publish(attempt.finish(Summary(0, 0, None, ""), []), shard_dir, upto)
+        publish(attempt.finish(LayerSummary(0, 0, None, ""), []), shard_dir, upto)
 
     differences = verify_shard(Check(str(shard_dir), upto)).differences
     assert "name name-1: total: 7 in the full history, nothing in layer and tail" in differences

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.runtime.context import ShardState

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.runtime.context import ShardState

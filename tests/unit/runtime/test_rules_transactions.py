@@ -7,7 +7,7 @@ import pytest
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.log.errors import Unavailable
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry

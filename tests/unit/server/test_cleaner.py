@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from coordinator_server.cli.clean import clean
 from coordinator_server.config import Config
 from coordinator_server.log.errors import Unavailable
-from coordinator_server.log.layers import newest_valid_layer
+from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.server.cleaner import COMMAND, Clean, Cleaner
 from protocol.record_batch import Record
 from tests.support.segments import START_MS, Batch, coordinator_log, write_meta, write_segments

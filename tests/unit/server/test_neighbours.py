@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation

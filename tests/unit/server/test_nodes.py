@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.server.cluster.nodes import Endpoint, Nodes, loop_of
 
 CATALOG = ShardId("__cluster_metadata", 0)

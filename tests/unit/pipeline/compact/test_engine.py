@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import LayerAttempt, open_layer, publish
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.errors import GateClosed

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.log.layers import Layer, newest_valid_layer, publish
+from coordinator_server.log.layers.attempt import publish
+from coordinator_server.log.layers.layer import Layer, newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.errors import GateClosed

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import LayerAttempt, open_layer, publish
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import LayerAttempt, layer_offsets, publish
+from coordinator_server.log.file_names import layer_offsets
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
@@ -213,7 +214,7 @@ def test_two_attempts_at_once_make_one_layer(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from coordinator_server.log import layers
+from coordinator_server.log.layers import attempt
 from coordinator_server.pipeline.compact import run as job
 from coordinator_server.pipeline.progress import Progress
 
@@ -227,7 +228,7 @@ def counted(call):
         return call(*args, **kwargs)
     return wrapped
 # Every step after which something else is on disk.
-for module, names in ((os, ("rename", "fsync", "mkdir")), (layers, ("_sync_directory",))):
+for module, names in ((os, ("rename", "fsync", "mkdir")), (attempt, ("_sync_directory",))):
     for name in names:
         setattr(module, name, counted(getattr(module, name)))
 with job.compaction_lock(Path(sys.argv[1])):

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coordinator_server.log.layers import open_layer, publish
+from coordinator_server.log.layers.attempt import publish
+from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.compact import vector_engine
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coordinator_server.log.layers import newest_valid_layer
+from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.machine.provenance import Reason, because, operation_headers, request_origin
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.compact.run import compact, plans, run_python

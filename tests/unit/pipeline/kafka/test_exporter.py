@@ -10,7 +10,7 @@ import pytest
 from coordinator_server.cli import main
 from coordinator_server.kinds import GROUPS, SHARE_STATE
 from coordinator_server.log.errors import LockedLog
-from coordinator_server.log.layers import newest_valid_layer
+from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.errors import CannotRun

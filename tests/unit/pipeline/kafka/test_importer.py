@@ -10,11 +10,11 @@ import pytest
 from coordinator_server.cli import main
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import GROUPS
-from coordinator_server.log.check import check
 from coordinator_server.log.errors import DamagedLog, LockedLog, LogError
-from coordinator_server.log.layers import Layer, newest_valid_layer
+from coordinator_server.log.layers.layer import Layer, newest_valid_layer
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.meta import read_meta
+from coordinator_server.log.repair.check import check
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.errors import CannotRun

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.log.layers import open_layer
+from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.kafka.files import Partition
 from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
 from coordinator_server.pipeline.states.groups import groups_of, replay_batches

@@ -11,11 +11,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.log.checkpoint import DATA, INDEX, REST
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers import LayerAttempt, newest_valid_layer, open_layer, publish
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST
+from coordinator_server.log.layers.layer import newest_valid_layer, open_layer
 from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.store import ShardId
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard

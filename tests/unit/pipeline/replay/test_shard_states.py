@@ -8,7 +8,7 @@ import pytest
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.store import Append, ShardId
+from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import seal

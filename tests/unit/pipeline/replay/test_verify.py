@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from coordinator_server.cli import main
-from coordinator_server.log.layers import LayerAttempt, Summary, publish
+from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.progress import Progress
@@ -260,7 +260,7 @@ def test_what_contents_do_not_show_is_named_by_its_digest(tmp_path: Path) -> Non
     (shard_dir / f"{0:020d}.log").write_bytes(of_transaction(0, 7, (offset_key("g", "orders", 0), offset_value(5))))
     (shard_dir / f"{1:020d}.log").touch()
     with LayerAttempt(shard_dir, 1) as attempt:
-        publish(attempt.finish(Summary(0, 0, None, ""), []), shard_dir, 1)
+        publish(attempt.finish(LayerSummary(0, 0, None, ""), []), shard_dir, 1)
 
     verdict = verify_shard(Check(str(shard_dir), 1))
 

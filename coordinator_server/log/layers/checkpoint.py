@@ -1,0 +1,208 @@
+"""A layer's checkpoint: the state that its records come to, key by key, so that a start need not replay them.
+
+Three files beside the layer's records, named with their checksums in its manifest:
+
+    groups.data    a block of bytes per key, one after another; what a block says is the state machine's business (offsets/resting_block.py)
+    groups.index   what there is, sorted by hash (CRC-32C of the key) and key, so that a block is found by bisection
+    rest.log       record batches: the layer's records that are not in blocks, and have to be replayed at every start
+
+    groups.index, little-endian: magic "CSGI", version uint32, count uint32; then columns of ``count`` values each:
+    hash uint32, end of the key in the keys uint32, position of the block uint64, its size uint32, its CRC-32C uint32, rows uint32,
+    bounds 2 x int64; then the keys in UTF-8, one after another
+
+What the bounds bound is the state machine's business, too: they can be had without reading the block.
+
+Index and rest are read and checked when the checkpoint is opened; a block is read, and checked, when it is asked for. One that is not what the index
+says is DamagedLog; the layer's records say the same once more. So a server that was loaded from a checkpoint holds the layer, and its retention leaves it there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from struct import Struct as Layout
+from typing import Final, NamedTuple
+
+from crc32c import crc32c
+
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.layers.attempt import LayerAttempt
+from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.storage import Lock
+from protocol.errors import DecodeError
+from protocol.record_batch import iter_batches
+
+DATA: Final = "groups.data"
+INDEX: Final = "groups.index"
+REST: Final = "rest.log"
+NAMES: Final = (DATA, INDEX, REST)
+MAGIC: Final = b"CSGI"
+VERSION: Final = 1
+_HEAD: Final = Layout("<4sII")
+_COLUMNS: Final = "IIQIIIqq"
+_WRITE_BYTES: Final = 1 << 20
+
+
+class Block(NamedTuple):
+    """The state of one key as a checkpoint holds it."""
+
+    key: str
+    data: bytes
+    rows: int
+    bounds: tuple[int, int]
+
+
+class BlockSummary(NamedTuple):
+    """What the index says of a block."""
+
+    rows: int
+    bounds: tuple[int, int]
+
+
+class Checkpoint:
+    """The checkpoint of a layer, open."""
+
+    __slots__ = ("_columns", "_data", "_hold", "_keys", "layer")
+
+    def __init__(self, layer: Layer, hold: Lock | None = None) -> None:
+        """DamagedLog when the index or the rest is not what the manifest says, or the data file has another size. ``hold`` keeps the layer."""
+        self.layer = layer
+        self._hold = hold
+        self._data = -1
+        for name in (INDEX, REST):
+            layer.verify_file(name)
+        path = layer.path / INDEX
+        raw = path.read_bytes()
+        if len(raw) < _HEAD.size or _HEAD.unpack_from(raw)[:2] != (MAGIC, VERSION):
+            raise DamagedLog(str(path), 0, "not the index of a checkpoint of this version")
+        count, pos = _HEAD.unpack_from(raw)[2], _HEAD.size
+        self._columns: list[array[int]] = []
+        for code in _COLUMNS:
+            column = array(code)
+            column.frombytes(raw[pos : pos + column.itemsize * count])
+            pos += column.itemsize * count
+            if sys.byteorder == "big":
+                column.byteswap()
+            self._columns.append(column)
+        self._keys = raw[pos:]
+        try:
+            self._data = os.open(layer.path / DATA, os.O_RDONLY | os.O_CLOEXEC)
+            size = os.fstat(self._data).st_size
+        except OSError as error:
+            raise DamagedLog(str(layer.path / DATA), 0, f"cannot be opened: {error.strerror}") from error
+        stated = layer.entry(DATA).size
+        if size != stated:
+            raise DamagedLog(
+                str(layer.path / DATA), min(size, stated), f"the layer's manifest states {stated} bytes, found {size}"
+            )
+
+    def close(self) -> None:
+        """Nobody reads it any more. Once is enough."""
+        if self._data >= 0:
+            os.close(self._data)
+            self._data = -1
+        if self._hold is not None:
+            self._hold.close()
+            self._hold = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    @property
+    def to_offset(self) -> int:
+        """The first offset the checkpoint does not stand for."""
+        return self.layer.to_offset
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __contains__(self, key: str) -> bool:
+        return self._find(key) >= 0
+
+    def keys(self) -> Iterator[str]:
+        """Every key, in the order of the index."""
+        start = 0
+        for end in self._columns[1]:
+            yield self._keys[start:end].decode()
+            start = end
+
+    def summary(self, key: str) -> BlockSummary:
+        """What the index says of a key that is there."""
+        row = self._find(key)
+        rows, first, second = self._columns[5:]
+        return BlockSummary(rows[row], (first[row], second[row]))
+
+    def block(self, key: str) -> bytes:
+        """The block of a key that is there. DamagedLog when it is not what the index says."""
+        row = self._find(key)
+        position, size, crc = (column[row] for column in self._columns[2:5])
+        path = str(self.layer.path / DATA)
+        try:
+            data = os.pread(self._data, size, position)
+        except OSError as error:
+            raise DamagedLog(path, position, f"the block of {key!r} cannot be read: {error.strerror}") from error
+        if len(data) != size or crc32c(data) != crc:
+            raise DamagedLog(path, position, f"the block of {key!r} does not have the checksum that the index states")
+        return data
+
+    def verify(self) -> None:
+        """Read every block; DamagedLog for the first that is not what the index says, or when there is more than blocks."""
+        for key in self.keys():
+            self.block(key)
+        self.layer.verify_file(DATA)
+
+    def rest(self) -> Iterator[bytes]:
+        """Batches of the records that are not in blocks."""
+        data = (self.layer.path / REST).read_bytes()
+        position = 0
+        try:
+            for position, header in iter_batches(data):
+                yield data[position : position + header.size]
+        except DecodeError as error:
+            raise DamagedLog(str(self.layer.path / REST), position, str(error)) from error
+
+    def _find(self, key: str) -> int:
+        raw = key.encode()
+        wanted = crc32c(raw)
+        hashes, ends = self._columns[:2]
+        row = bisect_left(hashes, wanted)
+        while row < len(hashes) and hashes[row] == wanted:
+            if self._keys[ends[row - 1] if row else 0 : ends[row]] == raw:
+                return row
+            row += 1
+        return -1
+
+
+def write_checkpoint(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
+    """Add the three files to a layer that is being written. ``blocks`` come in the order of ``in_order``, and are not held."""
+    columns = [array(code) for code in _COLUMNS]
+    keys: list[bytes] = []
+    attempt.add_file(DATA, _indexed(blocks, columns, keys))
+    for column in columns:
+        if sys.byteorder == "big":
+            column.byteswap()
+    head = _HEAD.pack(MAGIC, VERSION, len(keys))
+    attempt.add_file(INDEX, [head, *(column.tobytes() for column in columns), *keys])
+    attempt.add_file(REST, rest)
+
+
+def in_order(blocks: Iterable[Block]) -> list[Block]:
+    """Blocks as the index has them: by the hash of the key, then by the key."""
+    return sorted(blocks, key=lambda block: (crc32c(raw := block.key.encode()), raw))
+
+
+def _indexed(blocks: Iterable[Block], columns: Sequence[array[int]], keys: list[bytes]) -> Iterator[bytes]:
+    """The bytes of the blocks; what the index says of each goes to ``columns`` and ``keys``."""
+    position = end = 0
+    for block in blocks:
+        keys.append(block.key.encode())
+        end += len(keys[-1])
+        size = len(block.data)
+        said = (block.rows, *block.bounds)
+        for column, value in zip(columns, (crc32c(keys[-1]), end, position, size, crc32c(block.data), *said), strict=True):
+            column.append(value)
+        position += size
+        yield block.data

@@ -1,0 +1,55 @@
+"""How much of a data directory a compaction would have to read, and what it would stand beside: from names and sizes alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from coordinator_server.kinds import kind_of
+from coordinator_server.log.file_names import SEGMENT_NAME, layer_offsets, layer_path
+from coordinator_server.log.layers.checkpoint import INDEX
+
+
+class Cleanable(NamedTuple):
+    """Bytes of a shard behind its newest layer, and bytes of records in that layer."""
+
+    dirty: int
+    clean: int
+
+    @property
+    def ratio(self) -> float:
+        """The part of the whole that is not compacted yet, as Kafka's log cleaner counts it."""
+        return self.dirty / (self.dirty + self.clean) if self.dirty else 0.0
+
+
+def cleanable(data_dir: Path) -> dict[str, Cleanable]:
+    """Every shard of a kind that is known, by name. What comes and goes meanwhile is counted or not."""
+    kinds = {path.name: kind for path in data_dir.iterdir() if (kind := kind_of(path.name)) is not None}
+    return {shard: _of_shard(data_dir / shard, has_checkpoint=kind.has_checkpoint) for shard, kind in kinds.items()}
+
+
+def _of_shard(shard_dir: Path, *, has_checkpoint: bool) -> Cleanable:
+    layers = layer_offsets(shard_dir)
+    stands_for = layers[0] if layers else 0
+    dirty = clean = 0
+    for path in _files(shard_dir):
+        if int(path.stem) >= stands_for:
+            dirty += _size(path)
+    # A layer of an older version, without the checkpoint that it would have now, counts as nothing: it is worth making anew.
+    if layers and (not has_checkpoint or (layer_path(shard_dir, stands_for) / INDEX).exists()):
+        clean = sum(map(_size, _files(layer_path(shard_dir, stands_for))))
+    return Cleanable(dirty, clean)
+
+
+def _files(directory: Path) -> list[Path]:
+    try:
+        return [path for path in directory.iterdir() if SEGMENT_NAME.fullmatch(path.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

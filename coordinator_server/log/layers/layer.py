@@ -1,0 +1,201 @@
+"""Layers: compaction results that stand for the offsets ``[0, to)`` of a shard.
+
+A layer is a directory ``layer-{to:020d}`` in the shard's directory. It holds a manifest and RecordBatches in offset order, in files
+named like segments; offsets, timestamps and headers are those the records were written with, so there are gaps. Beside them there may be a checkpoint
+(checkpoint.py), from which a start is quick.
+
+    published  one atomic rename made it ``layer-…`` (attempt.py); never changed again; only the server removes it
+    valid      the manifest parses and every file has the size it states
+    intact     and the CRC it states: checked before a layer is loaded
+
+A newer layer supersedes the older ones. An older one serves when the newer are not intact and the segments after it are all there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from crc32c import crc32c
+from msgspec import Struct
+
+from coordinator_server.log.errors import DamagedLog, LogError
+from coordinator_server.log.file_names import SEGMENT_NAME, layer_offsets, layer_path, segment_name
+from protocol.errors import DecodeError
+from protocol.record_batch import iter_batches
+
+FORMAT: Final = 1
+MANIFEST: Final = "manifest.json"
+_READ_BYTES: Final = 1024 * 1024
+
+
+class FileEntry(Struct, frozen=True, gc=False):
+    """A file a manifest vouches for; names are relative to the layer (``files``) or the shard's directory (``inputs``)."""
+
+    name: str
+    size: int
+    crc32c: int
+
+
+class Manifest(Struct, frozen=True):
+    """What a layer holds and what it was made from."""
+
+    shard: str
+    to_offset: int
+    records: int
+    tombstones: int
+    digest: str
+    files: tuple[FileEntry, ...]
+    inputs: tuple[FileEntry, ...]
+    tombstone_cutoff_ms: int | None = None
+    from_offset: int = 0
+    format: int = FORMAT
+    # The checkpoint's files; none in layers of older versions.
+    checkpoint: tuple[FileEntry, ...] = ()
+
+
+class Layer:
+    """A published layer with a manifest that parses."""
+
+    __slots__ = ("manifest", "path")
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @property
+    def to_offset(self) -> int:
+        """The first offset the layer does not stand for."""
+        return self.manifest.to_offset
+
+    def files(self) -> list[Path]:
+        """The record files in offset order."""
+        return [self.path / entry.name for entry in self.manifest.files]
+
+    def verify(self) -> None:
+        """Compare every file with its CRC; DamagedLog names the first that differs."""
+        for entry in self.manifest.files:
+            self._verify(entry)
+
+    def entry(self, name: str) -> FileEntry:
+        """What the manifest says of a file of the checkpoint; DamagedLog when that is nothing."""
+        for entry in self.manifest.checkpoint:
+            if entry.name == name:
+                return entry
+        raise DamagedLog(str(self.path / MANIFEST), 0, f"it states a checkpoint without {name}")
+
+    def verify_file(self, name: str) -> None:
+        """Compare one file of the checkpoint with its CRC; DamagedLog when it differs."""
+        self._verify(self.entry(name))
+
+    def _verify(self, entry: FileEntry) -> None:
+        path = self.path / entry.name
+        try:
+            found = file_entry(path, entry.name)
+        except OSError as error:
+            raise DamagedLog(str(path), 0, f"cannot be read: {error.strerror}") from error
+        if found != entry:
+            why = f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, found {found.size} with {found.crc32c:#010x}"
+            raise DamagedLog(str(path), 0, why)
+
+    def read(self, from_offset: int = 0) -> Iterator[bytes]:
+        """Whole batches in offset order, from the first that holds ``from_offset`` or a later one."""
+        for path in self.files():
+            data = path.read_bytes()
+            end = 0
+            try:
+                for position, header in iter_batches(data):
+                    end = position + header.size
+                    if header.next_offset > from_offset:
+                        yield data[position:end]
+            except DecodeError as error:
+                raise DamagedLog(str(path), end, str(error)) from error
+
+
+def open_layer(shard_dir: Path, to_offset: int) -> Layer:
+    """The layer at ``to_offset``; DamagedLog unless it is valid."""
+    path = layer_path(shard_dir, to_offset)
+    try:
+        manifest = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise DamagedLog(str(path / MANIFEST), 0, f"not a layer's manifest: {error}") from error
+    stated = (manifest.format, manifest.shard, manifest.from_offset, manifest.to_offset)
+    if stated != (FORMAT, shard_dir.name, 0, to_offset):
+        raise DamagedLog(str(path / MANIFEST), 0, f"the manifest of another layer or format: {stated}")
+    for entry in manifest.files:
+        if not SEGMENT_NAME.fullmatch(entry.name) or _size(path / entry.name) != entry.size:
+            raise DamagedLog(str(path / entry.name), 0, f"not the file of {entry.size} bytes that the layer's manifest states")
+    return Layer(path, manifest)
+
+
+def newest_valid_layer(shard_dir: Path, upto: int | None = None) -> Layer | None:
+    """The newest valid layer that stands for no offset from ``upto`` on. CRCs are not read: see ``layer_to_load``."""
+    for to_offset in layer_offsets(shard_dir):
+        if upto is None or to_offset <= upto:
+            try:
+                return open_layer(shard_dir, to_offset)
+            except DamagedLog:
+                continue
+    return None
+
+
+def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | None = None) -> Layer | None:
+    """The newest intact layer after which the segments are all there, or None when the segments alone are the whole log.
+
+    ``segment_bases`` are the base offsets of the shard's segments, ascending. Raises DamagedLog when neither a layer nor the
+    segments reach back to offset 0, and LogError when ``upto`` asks for a state that is no longer kept.
+    """
+    newest = layer_offsets(shard_dir)
+    damage: DamagedLog | None = None
+    for to_offset in newest:
+        # A layer without segments is the whole log only when nothing newer was ever there.
+        reached = segment_bases[0] <= to_offset if segment_bases else to_offset == newest[0]
+        if not reached or (upto is not None and to_offset > upto):
+            continue
+        try:
+            layer = open_layer(shard_dir, to_offset)
+            layer.verify()
+        except DamagedLog as error:
+            damage = damage or error
+        else:
+            return layer
+    if segment_bases[0] == 0 if segment_bases else not newest:
+        return None
+    if damage is not None:
+        raise damage
+    if upto is not None and newest and upto < newest[0]:
+        raise LogError(
+            f"{shard_dir.name}: the records before offset {newest[0]} are kept compacted only: ask for that offset or a later one"
+        )
+    first = segment_bases[0] if segment_bases else newest[0]
+    raise DamagedLog(
+        str(shard_dir / segment_name(first)), 0, "records before this segment are missing, and no layer reaches up to it"
+    )
+
+
+def layer_with_checkpoint(shard_dir: Path, segment_bases: Sequence[int]) -> Layer | None:
+    """The newest valid layer, if it states a checkpoint and the segments after it are all there."""
+    layer = newest_valid_layer(shard_dir)
+    if layer is None or not layer.manifest.checkpoint:
+        return None
+    is_reached = segment_bases[0] <= layer.to_offset if segment_bases else layer.to_offset == layer_offsets(shard_dir)[0]
+    return layer if is_reached else None
+
+
+def file_entry(path: Path, name: str) -> FileEntry:
+    """Size and CRC of a file as it is now."""
+    size = crc = 0
+    with path.open("rb") as file:
+        while piece := file.read(_READ_BYTES):
+            crc = crc32c(piece, crc)
+            size += len(piece)
+    return FileEntry(name, size, crc)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1

@@ -1,0 +1,242 @@
+"""What of a shard may go: layers that newer ones supersede, and segments that a layer stands for when their history is old enough.
+
+Only the server that owns a shard deletes, in a thread of its own. History is what lets ``replay`` show an earlier state and ``history``
+tell who did what, so there must always be something that it begins with:
+
+    base     the layer that history begins with; None while the segments go back to offset 0
+    stone    the oldest layer after that: the next base, when all before it is old enough
+    newest   what a start loads
+
+These are kept, with every segment from the base on. So any moment of the kept history can be rebuilt, and when the newest layer rots there
+is another way to the same state. History goes from stone to stone: what is kept is at least ``history_ms``, and with regular compaction
+at most about twice that. What no layer stands for stays whatever its age, and so does what recovery needs: the segment that the journal's head names, and all after it.
+
+Nothing goes before what stands for it has been read back and is as its manifest says, and its name is durable. Segments go one by one, the
+oldest first, each name durably before the next, so that a crash leaves no hole; a layer first loses its name. What a reader holds stays,
+and all after it, until the next time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+from coordinator_server.log.errors import DamagedLog, OutcomeUnknown
+from coordinator_server.log.file_names import layer_offsets, layer_path, marks_path, segment_path
+from coordinator_server.log.layers.layer import MANIFEST, Layer, open_layer
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.storage import LocalStorage, Storage, sync_dir
+from coordinator_server.log.write.segments import ShardLog
+from coordinator_server.log.write.worker import ThreadWorker, Worker
+
+HISTORY_MS: Final = 30 * 24 * 3_600_000
+CHECK_MS: Final = 300_000
+FOREVER: Final = -1
+_GONE: Final = ".layer-gone-"
+
+
+class History(NamedTuple):
+    """How much of what a layer stands for is kept, at least: by age, and by bytes of a shard; FOREVER is no limit."""
+
+    history_ms: int = HISTORY_MS
+    history_bytes: int = FOREVER
+
+
+class SealedSegment(NamedTuple):
+    """A sealed segment: the offsets ``[base, end)``, its bytes, and its largest timestamp."""
+
+    base: int
+    end: int
+    size: int
+    max_ms: int
+
+
+class Removable(NamedTuple):
+    """What may go, and the layers that stand for it (None: nothing has to)."""
+
+    layers: list[int]
+    segments: list[int]
+    rests_on: list[int]
+
+
+class Removed(NamedTuple):
+    """What went from a shard: layers by the offset that they stood up to, segments by their base. ``damage`` kept the rest."""
+
+    shard: ShardId
+    layers: list[int]
+    segments: list[int]
+    damage: DamagedLog | None = None
+
+
+def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegment], now_ms: int, history: History) -> Removable:
+    """What of a shard may go. Its segments begin at ``begin``, its valid layers stand up to the offsets ``layers``; all ascending."""
+    newest = layers[-1] if layers else -1
+    if newest < begin:
+        return Removable([], [], [])  # Nothing stands for anything.
+    cut, total = begin, sum(segment.size for segment in segments)
+    for segment in segments:
+        is_old = history.history_ms != FOREVER and now_ms - segment.max_ms > history.history_ms
+        is_much = history.history_bytes != FOREVER and total > history.history_bytes
+        if segment.end > newest or not (is_old or is_much):
+            break
+        cut = segment.end
+        total -= segment.size
+    base = max((each for each in layers if each <= cut), default=None)
+    stone = min((each for each in layers if (each >= begin if base is None else each > base)), default=None)
+    superseded = [each for each in layers if each not in (base, stone, newest)]
+    gone = [segment.base for segment in segments if base is not None and segment.end <= base]
+    rests_on = sorted({each for each in (base, newest) if each is not None}) if superseded or gone else []
+    return Removable(superseded, gone, rests_on)
+
+
+class RetainedLog(Protocol):
+    """What retention needs of the store whose shards it looks after."""
+
+    @property
+    def failure(self) -> OutcomeUnknown | None: ...
+
+    def logs(self) -> list[ShardLog]: ...
+
+    def rests_on(self, shard: ShardId, /) -> int: ...
+
+    def fail(self, error: OutcomeUnknown, /) -> None: ...
+
+
+class Retention:
+    """The job, from ``start`` to ``close``. ``on_removed`` is called in the job's thread for every shard that lost something or is damaged."""
+
+    def __init__(  # noqa: PLR0913 - settings with names
+        self,
+        store: RetainedLog,
+        history: History,
+        on_removed: Callable[[Removed], None],
+        *,
+        check_ms: int = CHECK_MS,
+        storage: Storage | None = None,
+        worker: Worker | None = None,
+        wall_ms: Callable[[], int] = lambda: int(time.time() * 1000),
+    ) -> None:
+        self._store = store
+        self._history = history
+        self._on_removed = on_removed
+        self._check_s = check_ms / 1000
+        self._storage = storage or LocalStorage()
+        self._wall_ms = wall_ms
+        self._sealed: dict[ShardId, dict[int, SealedSegment]] = {}
+        self._worker = worker or ThreadWorker(self._on_death)
+
+    def start(self) -> None:
+        """Look after one interval, and then again and again."""
+        self._worker.run(self._check, delay=self._check_s)
+
+    def close(self) -> None:
+        """Return when what is under way is done."""
+        self._worker.close()
+
+    def _check(self) -> None:
+        for log in self._store.logs():
+            if self._store.failure is not None:
+                return
+            try:
+                removed = self._tend(log)
+            except OutcomeUnknown as error:
+                self._store.fail(error)
+                return
+            except OSError:
+                continue  # What cannot go now can go later.
+            if removed.layers or removed.segments or removed.damage:
+                self._on_removed(removed)
+        self._worker.run(self._check, delay=self._check_s)
+
+    def _on_death(self) -> None:
+        self._store.fail(OutcomeUnknown("the log's retention stopped: its error came before this one"))
+
+    def _tend(self, log: ShardLog) -> Removed:
+        directory = Path(log.directory)
+        removed = Removed(log.shard, [], [])
+        layers: dict[int, Layer] = {}
+        _finish_removals(self._storage, log.directory)
+        for to_offset in reversed(layer_offsets(directory)):
+            try:
+                layers[to_offset] = open_layer(directory, to_offset)
+            except DamagedLog as damage:
+                removed = removed._replace(damage=damage)
+        bases = log.bases()
+        if not layers or not bases:
+            return removed
+        try:
+            found = removable(bases[0], list(layers), self._segments(log, bases), self._wall_ms(), self._history)
+            for to_offset in found.rests_on:
+                layers[to_offset].verify()
+        except DamagedLog as damage:
+            return removed._replace(damage=damage)
+        if found.rests_on:
+            sync_dir(self._storage, log.directory)
+        for to_offset in found.layers:
+            if _remove_layer(self._storage, directory, to_offset):
+                removed.layers.append(to_offset)
+        for base in found.segments:
+            if not remove_segment(self._storage, log, base):
+                break
+            removed.segments.append(base)
+        return removed
+
+    def _segments(self, log: ShardLog, bases: Sequence[int]) -> list[SealedSegment]:
+        """The sealed ones, which never change, as far as the journal does not rest on them."""
+        known, limit = self._sealed.get(log.shard, {}), self._store.rests_on(log.shard)
+        self._sealed[log.shard] = {
+            base: known.get(base) or _sealed(log, base, end) for base, end in pairwise(bases) if base < limit
+        }
+        return list(self._sealed[log.shard].values())
+
+
+def _sealed(log: ShardLog, base: int, end: int) -> SealedSegment:
+    index = log.index(base)
+    return SealedSegment(base, end, index.size, index.max_ms)
+
+
+def remove_segment(storage: Storage, log: ShardLog, base: int) -> bool:
+    """False when somebody reads it."""
+    path = segment_path(log.directory, base)
+    hold = storage.unshared(path)
+    if hold is None:
+        return False
+    log.forget(base)
+    try:
+        storage.remove(path)
+        storage.remove(marks_path(path))
+        sync_dir(storage, log.directory)
+    except OSError:
+        if storage.exists(path):
+            log.recall(base)
+        raise
+    finally:
+        hold.close()
+    return True
+
+
+def _remove_layer(storage: Storage, directory: Path, to_offset: int) -> bool:
+    """False when somebody reads it."""
+    path = str(layer_path(directory, to_offset))
+    hold = storage.unshared(f"{path}/{MANIFEST}")
+    if hold is None:
+        return False
+    try:
+        storage.rename(path, f"{directory}/{_GONE}{to_offset:020d}")
+        sync_dir(storage, str(directory))
+        _finish_removals(storage, str(directory))
+    finally:
+        hold.close()
+    return True
+
+
+def _finish_removals(storage: Storage, directory: str) -> None:
+    """Remove the files of layers that have lost their name: of this one, and of one that a crash left over."""
+    for name in storage.list(directory):
+        if name.startswith(_GONE):
+            for file in storage.list(f"{directory}/{name}"):
+                storage.remove(f"{directory}/{name}/{file}")
+            storage.remove_dir(f"{directory}/{name}")

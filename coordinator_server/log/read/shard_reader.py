@@ -1,0 +1,153 @@
+"""Reading a shard while it is segments: from an offset, or from a time.
+
+What is read is what was durable when it was asked for: the newest layer up to where it ends, then the segments. Retention removes segments
+from the oldest on, and stops at one that somebody holds: a reader holds the first segment it reads from, and the layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from coordinator_server.log.errors import DamagedLog, Unavailable
+from coordinator_server.log.file_names import segment_path
+from coordinator_server.log.layers.checkpoint import Checkpoint
+from coordinator_server.log.layers.layer import MANIFEST, Layer, layer_to_load, layer_with_checkpoint, newest_valid_layer
+from coordinator_server.log.read.segment_reader import Span, read_spans
+from coordinator_server.log.storage import Lock, Storage
+from coordinator_server.log.write.segment_index import NO_TIME
+from coordinator_server.log.write.segments import Segments, ShardLog
+from protocol.record_batch import iter_records, read_header
+
+
+class TimedOffset(NamedTuple):
+    """A record: its offset, and its timestamp in ms since 1970."""
+
+    offset: int
+    timestamp_ms: int
+
+
+def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[bytes]:
+    """The durable batches in offset order, from the one that holds ``from_offset``."""
+    while True:
+        segments = _segments_of(log)
+        layer = layer_from(log, segments.bases, from_offset)
+        try:
+            of_segments = _read_segments(storage, log, segments, max(from_offset, layer.to_offset if layer else 0))
+            of_layer = _held(storage.share(str(layer.path / MANIFEST)), layer.read(from_offset)) if layer else iter(())
+        except FileNotFoundError:
+            if segments.bases == log.bases() and (layer is None or layer.path.exists()):
+                raise
+            continue  # Retention was faster.
+        return chain(of_layer, of_segments)
+
+
+def open_checkpoint(storage: Storage, log: ShardLog) -> Checkpoint | None:
+    """The checkpoint of the newest layer, when the segments after it are all there. DamagedLog when it is not what its layer says.
+
+    The layer is held as long as the checkpoint lives, since its records say once more what the checkpoint says.
+    """
+    while True:
+        layer = layer_with_checkpoint(Path(log.directory), log.bases())
+        if layer is None:
+            return None
+        try:
+            hold = storage.share(str(layer.path / MANIFEST))
+        except FileNotFoundError:
+            continue  # Retention was faster.
+        return Checkpoint(layer, hold)
+
+
+def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> TimedOffset | None:
+    """The first record whose timestamp is ``timestamp_ms`` or later; None when there is none.
+
+    Segments without such a record are not read, and the one that has it from the last mark before it on. Where the segments begin
+    after offset 0 the layer before them is read, too.
+    """
+    segments = _segments_of(log)
+    first = segments.bases[0] if segments.bases else segments.end
+    if first:
+        found = _first_at(read_from(storage, log, 0), timestamp_ms, first)
+        if found:
+            return found
+    for base in segments.bases:
+        index = log.index(base)
+        if index.max_ms >= timestamp_ms:
+            mark = index.before_time(timestamp_ms)
+            found = _first_at(_read_segments(storage, log, segments, mark.offset if mark else base), timestamp_ms, segments.end)
+            if found:
+                return found
+    return None
+
+
+def latest_time(storage: Storage, log: ShardLog) -> TimedOffset | None:
+    """The first record with the largest timestamp of all; None when there is no record."""
+    segments = _segments_of(log)
+    latest = max((log.index(base).max_ms for base in segments.bases), default=NO_TIME)
+    first = segments.bases[0] if segments.bases else segments.end
+    if first:
+        for data in read_from(storage, log, 0):
+            header = read_header(data)
+            if header.base_offset >= first:
+                break
+            latest = max(latest, header.max_timestamp)
+    return offset_for_time(storage, log, latest) if latest != NO_TIME else None
+
+
+def _first_at(batches: Iterator[bytes], timestamp_ms: int, before: int) -> TimedOffset | None:
+    for data in batches:
+        header = read_header(data)
+        if header.base_offset >= before:
+            break
+        if header.max_timestamp >= timestamp_ms:
+            for record in iter_records(data, 0, header):
+                if record.timestamp >= timestamp_ms:
+                    return TimedOffset(record.offset, record.timestamp)
+    return None
+
+
+def _segments_of(log: ShardLog) -> Segments:
+    try:
+        return log.segments()
+    except OSError as error:
+        raise Unavailable(f"cannot write what is to be read of {log.shard}: {error}") from error
+
+
+def layer_from(log: ShardLog, bases: list[int], from_offset: int) -> Layer | None:
+    """The layer to begin with; None when ``from_offset`` is not before the end of any."""
+    directory = Path(log.directory)
+    layer = newest_valid_layer(directory)
+    if layer is None or layer.to_offset <= from_offset:
+        return None
+    layer = layer_to_load(directory, bases)
+    return layer if layer is not None and layer.to_offset > from_offset else None
+
+
+def _read_segments(storage: Storage, log: ShardLog, segments: Segments, start: int) -> Iterator[bytes]:
+    spans = _spans(storage, log, segments, start)
+    if not spans:
+        return iter(())
+    if spans[0].offset > start:
+        raise DamagedLog(spans[0].path, 0, f"offsets {start} to {spans[0].offset} before it are missing")
+    return _held(storage.share(spans[0].path), read_spans(storage, spans, start))
+
+
+def _held(hold: Lock, batches: Iterator[bytes]) -> Iterator[bytes]:
+    yield from batches
+    hold.close()
+
+
+def _spans(storage: Storage, log: ShardLog, segments: Segments, start: int) -> list[Span]:
+    bases, size, end = segments
+    spans = []
+    for base, stop in zip(bases, [*bases[1:], end], strict=True):
+        if stop > start:
+            path = segment_path(log.directory, base)
+            spans.append(Span(path, base, 0, size if base == bases[-1] else storage.size(path)))
+    if spans and spans[0].offset < start:
+        mark = log.index(spans[0].offset).before_offset(start)
+        if mark is not None:
+            spans[0] = Span(spans[0].path, mark.offset, mark.position, spans[0].end)
+    return spans

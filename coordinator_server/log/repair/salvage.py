@@ -1,0 +1,280 @@
+"""A new data directory with all that is whole in a damaged one.
+
+For each shard the offsets from 0 to its end, from the best source there is:
+
+    from the earliest place after which nothing is missing up to the newest whole layer: offset 0, or where a whole layer ends
+    the segments after it; where they are damaged the journal, which may still have the batches, also in frames of an earlier use
+    without any whole layer, what is whole in the others
+
+Offsets that nothing is left of become empty batches, as Kafka's own compaction leaves them, so that every record keeps its offset; they
+are listed. A batch of which only the offset or the magic is damaged, which no checksum covers, is mended: its place tells both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from coordinator_server.log.errors import DamagedLog, LogError
+from coordinator_server.log.file_names import journal_dir, layer_offsets, loops_of, segment_bases, segment_path, shards_of
+from coordinator_server.log.layers.layer import Layer, open_layer
+from coordinator_server.log.meta import read_meta, write_meta
+from coordinator_server.log.repair.batch_scan import DamagedBytes, WholeBatch, mend, scan_batches
+from coordinator_server.log.repair.check import is_served
+from coordinator_server.log.repair.frame_reader import loose_frames
+from coordinator_server.log.repair.journal_reader import newest_ends, read_heads, read_journal
+from coordinator_server.log.repair.overlay import ReadOnlyStorage
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.storage import File, LocalStorage, Storage, read_file, write_all
+from coordinator_server.log.write.frames import Entry, Head, ShardEnd, decode_entries
+from coordinator_server.log.write.segments import SEGMENT_BYTES
+from protocol.record_batch import empty_batch
+
+_MOST_OFFSETS: Final = 1 << 30
+
+
+class Hole(Struct, frozen=True):
+    """Offsets ``[begin, end)`` of which nothing was left."""
+
+    shard: str
+    begin: int
+    end: int
+
+
+class Salvaged(Struct):
+    """What is in the new directory, what is missing, and which batches were mended (``path`` and position)."""
+
+    shards: int = 0
+    batches: int = 0
+    bytes: int = 0
+    holes: list[Hole] = []
+    mended: list[tuple[str, int]] = []
+    lost_frames: list[str] = []  # of the journal: where, and why; which offsets were in them is not known
+
+
+class _FoundBatch(NamedTuple):
+    """A whole batch: offsets ``[offset, end)``, and its bytes, or where they are."""
+
+    offset: int
+    end: int
+    data: bytes
+    path: str = ""
+    position: int = 0
+    size: int = 0
+
+
+def salvage(data_dir: str, out: str) -> Salvaged:
+    """Write all that is whole to the new directory ``out``.
+
+    LogError when it is there already, when a server runs (it would go on writing), or when meta.properties cannot be read.
+    """
+    if is_served(data_dir):
+        raise LogError(f"a server runs on {data_dir}: stop it first, or what it writes from now on will be missing")
+    if os.path.exists(out) and os.listdir(out):
+        raise LogError(f"{out} is not empty: --salvage makes a new directory")
+    storage = ReadOnlyStorage()
+    meta = read_meta(storage, data_dir)
+    report = Salvaged()
+    ends, journaled = _journals(storage, data_dir, report)
+    target = LocalStorage()
+    target.make_dir(out)
+    for shard in sorted({*shards_of(storage, data_dir), *journaled}):
+        source = _DamagedShard(storage, f"{data_dir}/{shard}", journaled.get(shard, {}), report)
+        with closing(_NewShard(target, f"{out}/{shard}", report)) as written:
+            for piece in source.pieces():
+                _fill(written, shard, min(piece.offset, source.gaps_until))
+                _fill(written, shard, piece.offset, report)
+                written.append(piece.end, source.read(piece))
+            _fill(written, shard, source.gaps_until)
+            _fill(written, shard, ends[shard].offset if shard in ends else 0, report)
+        source.close()
+        report.shards += 1
+    # Last: without it the directory is none.
+    write_meta(target, out, meta)
+    return report
+
+
+def _fill(written: _NewShard, shard: ShardId, upto: int, report: Salvaged | None = None) -> None:
+    if upto > written.end and report is not None:
+        report.holes.append(Hole(str(shard), written.end, upto))
+    while upto > written.end:
+        end = min(upto, written.end + _MOST_OFFSETS)
+        written.append(end, empty_batch(written.end, end - written.end))
+
+
+def _journals(
+    storage: Storage, data_dir: str, report: Salvaged
+) -> tuple[dict[ShardId, ShardEnd], dict[ShardId, dict[int, _FoundBatch]]]:
+    """How far the read_heads say that each shard is durable, and by offset the newest batch that there is in any whole frame."""
+    heads: list[Head] = []
+    found: list[tuple[int, int, Entry]] = []
+    newest = 1 << 64
+    for loop in loops_of(storage, data_dir):
+        directory = journal_dir(data_dir, loop)
+        heads += read_heads(storage, directory)
+        for name in storage.list(directory):
+            frames = loose_frames(read_file(storage, f"{directory}/{name}"))
+            found += [(frame.generation, frame.sequence, entry) for frame in frames for entry in decode_entries(frame.content)]
+        try:
+            found += [(newest, 0, entry) for entry in read_journal(storage, directory).entries]
+        except DamagedLog as damage:
+            report.lost_frames.append(str(damage))
+    batches: dict[ShardId, dict[int, _FoundBatch]] = {}
+    for _, _, entry in sorted(found, key=lambda each: each[:2]):
+        for batch in scan_batches(entry.data, entry.offset):
+            if isinstance(batch, DamagedBytes):
+                break
+            piece = _FoundBatch(batch.header.base_offset, batch.header.next_offset, batch.data)
+            batches.setdefault(entry.shard, {})[piece.offset] = piece
+    return newest_ends(heads), batches
+
+
+class _DamagedShard:
+    """What is whole of one shard."""
+
+    def __init__(self, storage: Storage, directory: str, journaled: dict[int, _FoundBatch], report: Salvaged) -> None:
+        self.gaps_until = 0  # offsets before this may be missing: compaction left them out
+        self._storage = storage
+        self._directory = directory
+        self._journaled = journaled
+        self._report = report
+        self._open: File | None = None
+
+    def pieces(self) -> Iterator[_FoundBatch]:
+        """Whole batches, the offsets rising."""
+        of_segments = sorted(self._of_segments(), key=lambda piece: (piece.offset, -piece.end))
+        whole, damaged = self._layers()
+        newest = whole[-1].to_offset if whole else 0
+        begin: Layer | None = None
+        for each in [None, *whole]:
+            begin = each
+            if _reaches(of_segments, each.to_offset if each is not None else 0, newest):
+                break
+        end = 0
+        if begin is not None:
+            end = self.gaps_until = begin.to_offset
+            yield from self._of_layer(begin)
+        # Records that only a damaged layer has are better than none.
+        spare = {} if whole else {piece.offset: piece for layer in damaged for piece in self._of_layer(layer)}
+        spare |= self._journaled
+        for piece in of_segments:
+            if piece.offset >= end:
+                for found in _between(spare, end, piece.offset):
+                    end = found.end
+                    yield found
+                end = piece.end
+                yield piece
+        yield from _between(spare, end, None)
+
+    def read(self, piece: _FoundBatch) -> bytes:
+        """The bytes of a batch."""
+        if piece.data:
+            return piece.data
+        if self._open is None or self._open.path != piece.path:
+            self.close()
+            self._open = self._storage.open(piece.path)
+        return self._open.pread(piece.size, piece.position)
+
+    def close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def _of_segments(self) -> Iterator[_FoundBatch]:
+        bases = segment_bases(self._storage, self._directory)
+        for base, limit in zip(bases, [*bases[1:], None], strict=True):
+            path = segment_path(self._directory, base)
+            data = read_file(self._storage, path)
+            for found in scan_batches(data, base, limit):
+                whole = mend(data, found) if isinstance(found, DamagedBytes) else found
+                if whole is not None and isinstance(found, DamagedBytes):
+                    self._report.mended.append((path, found.position))
+                    yield _FoundBatch(whole.header.base_offset, whole.header.next_offset, whole.data)
+                elif whole is not None:
+                    yield _in_file(path, whole)
+
+    def _layers(self) -> tuple[list[Layer], list[Layer]]:
+        """Whole ones and others whose manifest can be read, the oldest first."""
+        directory = Path(self._directory)
+        whole, damaged = [], []
+        for to_offset in reversed(layer_offsets(directory)):
+            try:
+                layer = open_layer(directory, to_offset)
+            except DamagedLog:
+                continue
+            try:
+                layer.verify()
+                whole.append(layer)
+            except DamagedLog:
+                damaged.append(layer)
+        return whole, damaged
+
+    def _of_layer(self, layer: Layer) -> Iterator[_FoundBatch]:
+        end = 0
+        for path in layer.files():
+            for found in scan_batches(read_file(self._storage, str(path)), end, has_gaps=True):
+                if isinstance(found, WholeBatch) and found.header.next_offset <= layer.to_offset:
+                    end = found.header.next_offset
+                    yield _in_file(str(path), found)
+
+
+def _in_file(path: str, batch: WholeBatch) -> _FoundBatch:
+    return _FoundBatch(batch.header.base_offset, batch.header.next_offset, b"", path, batch.position, batch.header.size)
+
+
+def _reaches(pieces: Iterable[_FoundBatch], begin: int, end: int) -> bool:
+    """Whether nothing is missing between two offsets."""
+    for piece in pieces:
+        if piece.offset <= begin < piece.end:
+            begin = piece.end
+    return begin >= end
+
+
+def _between(spare: dict[int, _FoundBatch], begin: int, end: int | None) -> Iterator[_FoundBatch]:
+    """What else there is of the offsets in between."""
+    for offset in sorted(spare):
+        piece = spare[offset]
+        if offset >= begin and (end is None or piece.end <= end):
+            begin = piece.end
+            yield piece
+
+
+class _NewShard:
+    """One shard of the new directory."""
+
+    def __init__(self, storage: Storage, directory: str, report: Salvaged) -> None:
+        self.end = 0
+        self._storage = storage
+        self._directory = directory
+        self._report = report
+        self._file: File | None = None
+        self._size = 0
+
+    def append(self, end: int, data: bytes) -> None:
+        if self._file is None or self._size + len(data) > SEGMENT_BYTES:
+            self._roll()
+        assert self._file is not None
+        write_all(self._file, data, self._size)
+        self._size += len(data)
+        self.end = end
+        self._report.batches += 1
+        self._report.bytes += len(data)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.sync()
+            self._file.close()
+            self._file = None
+            for directory in (self._directory, os.path.dirname(self._directory)):
+                self._storage.sync_dir(directory)
+
+    def _roll(self) -> None:
+        self.close()
+        self._storage.make_dir(self._directory)
+        self._file = self._storage.open(segment_path(self._directory, self.end), create=True)
+        self._size = 0

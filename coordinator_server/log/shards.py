@@ -1,0 +1,32 @@
+"""The identity of a log shard, what is appended to one, and which of them belong to one loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class ShardId(NamedTuple):
+    """A log shard; its directory is ``{topic}-{partition}``."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+class LoopShards(NamedTuple):
+    """One of several loops: its number, which is also its journal's, and which shards it owns."""
+
+    loop: int
+    owns: Callable[[ShardId], bool]
+
+
+class Append(NamedTuple):
+    """Whole record batches for one shard."""
+
+    shard: ShardId
+    epoch: int
+    expected_offset: int
+    data: bytes

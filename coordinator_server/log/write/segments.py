@@ -1,0 +1,332 @@
+"""The segments of one shard, as they are written.
+
+Durable batches wait in memory until they are written in bulk: the journal has them until then, and until they are synced. Space for
+them is reserved before the journal acknowledges them. The last segment is active; the ones before it are sealed: cut to their exact
+size, synced, never changed again. A segment is named for the offset it starts at, so an empty active one may follow the last record.
+The next one begins when a batch does not fit any more, or is so much newer than the segment's first that it is time (``log.roll.ms``).
+
+Two sides share a shard, and count its bytes since it was opened, with counters that only grow and have one writer each:
+
+    the loop       accepted: durable, waiting or written      claimed: accepted or in flight; taken back when that fails
+    the lock       written: in segments                       granted: room is reserved for them; claimed never passes it
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import insort
+from collections import deque
+from threading import Lock
+from typing import Final, NamedTuple
+
+from coordinator_server.log.file_names import segment_path
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.storage import File, Storage, sync_dir, sync_file, write_all
+from coordinator_server.log.write.frames import ShardEnd, shard_prefix
+from coordinator_server.log.write.segment_index import (
+    NO_TIME,
+    SegmentIndex,
+    first_ms_of,
+    index_of_sealed,
+    scan,
+    times_of,
+    write_marks,
+)
+from protocol.record_batch import HEADER_OFFSETS, HEADER_SIZE, LENGTH_END
+
+RESERVE_BYTES: Final = 256 * 1024
+WRITE_BYTES: Final = 256 * 1024  # what waits in a shard before it is written out early
+ROLL_MS: Final = 168 * 60 * 60 * 1000
+SEGMENT_BYTES: Final = 100 * 1024 * 1024
+
+
+class Segments(NamedTuple):
+    """What a shard's segments hold: their base offsets, the bytes of the last one, and the offset that comes next."""
+
+    bases: list[int]
+    size: int
+    end: int
+
+
+class Limits(NamedTuple):
+    """When a segment is full: bytes, and ms between the timestamps of its first batch and of one that would be appended."""
+
+    segment_bytes: int
+    roll_ms: int = ROLL_MS
+
+
+def end_of_batches(data: bytes, offset: int) -> int:
+    """One after the last offset of whole batches that start at ``offset``; ValueError for anything else."""
+    position = 0
+    while position < len(data):
+        if len(data) - position < HEADER_SIZE:
+            raise ValueError(f"{len(data) - position} bytes are no batch")
+        base, length, last_delta = HEADER_OFFSETS.unpack_from(data, position)
+        position += LENGTH_END + length
+        if base != offset or length < HEADER_SIZE - LENGTH_END or position > len(data) or last_delta < 0:
+            raise ValueError(f"not a whole batch at offset {offset}, but one of {length} bytes at offset {base}")
+        offset = base + last_delta + 1
+    return offset
+
+
+class ShardLog:
+    """One shard's segments."""
+
+    def __init__(self, storage: Storage, directory: str, shard: ShardId, state: Segments, limits: Limits) -> None:
+        self.shard = shard
+        self.directory = directory
+        self.prefix = shard_prefix(shard)
+        self.epoch = -1
+        self.end = state.end  # durable
+        self.tail = state.end  # durable or in flight
+        self._is_tending = False
+        self._storage = storage
+        self._limits = limits
+        self._chunk = min(RESERVE_BYTES, limits.segment_bytes)
+        self._waiting: deque[tuple[bytes, int]] = deque()
+        self._claimed = self._accepted = 0
+        self._lock = Lock()
+        # Under the lock:
+        self._granted = self._written = 0
+        self._bases = list(state.bases)
+        self._index = SegmentIndex(state.end, state.size)  # of what is written to the active segment since it was opened
+        self._found = None if state.size else SegmentIndex(state.end)  # of what was in it before; None until somebody needs that
+        self._found_size = state.size
+        self._first_ms = NO_TIME  # of what is in it, or was taken for it
+        self._file: File | None = None
+        self._size = state.size
+        self._reserved = state.size
+        self._written_end = state.end
+        self._taken: list[tuple[bytes, int]] = []
+        self._is_dirty = self._is_new = False
+        self._stray: str | None = None
+
+    # The loop's side.
+
+    def claim(self, size: int) -> None:
+        """Make sure that ``size`` more bytes will find room; OSError when they do not."""
+        if self._claimed + size > self._granted:
+            with self._lock:
+                self._reserve(self._claimed + size - self._granted)
+        self._claimed += size
+
+    def withdraw(self, size: int) -> None:
+        """What was claimed is not coming."""
+        self._claimed -= size
+        self.tail = self.end
+
+    def accept(self, data: bytes, next_offset: int) -> bool:
+        """The batches are durable. Whether the worker should ``tend`` to the shard."""
+        self._waiting.append((data, next_offset))
+        self._accepted += len(data)
+        self.end = next_offset
+        if self._is_tending or not (self._is_much_waiting or self._is_room_short):
+            return False
+        self._is_tending = True
+        return True
+
+    @property
+    def taken_bytes(self) -> int:
+        """How many durable bytes there have been since it was opened."""
+        return self._accepted
+
+    # Any thread's side.
+
+    @property
+    def is_waiting(self) -> bool:
+        """Some of what is durable is not in a segment yet."""
+        return self._accepted > self._written
+
+    def tend(self) -> None:
+        """Write what waits if it is much, and reserve room ahead of time."""
+        self._is_tending = False
+        if self._is_much_waiting:
+            self.write_and_roll()
+        if self._is_room_short:
+            with self._lock:
+                self._reserve(1)
+
+    def write_and_roll(self) -> None:
+        """Write what waits, into new segments where the active one is full."""
+        with self._lock:
+            while self._write_waiting(self._limits):
+                self._roll()
+
+    def checkpoint(self) -> ShardEnd:
+        """Write and sync all that is durable; how far that is."""
+        with self._lock:
+            while self._write_waiting(self._limits):
+                self._roll()
+            end = ShardEnd(self.shard, self._bases[-1] if self._bases else self._written_end, self._size, self._written_end)
+            file, is_new = self._file if self._is_dirty else None, self._is_new
+            self._is_dirty = self._is_new = False
+        # Only checkpoint, seal and close, all in one thread, let go of a file.
+        if file is not None:
+            sync_file(file)
+        if is_new:
+            self._sync_names()
+        return end
+
+    def seal(self) -> int:
+        """Start a new segment unless the active one is empty; the offset up to which everything is sealed."""
+        with self._lock:
+            while self._write_waiting(self._limits):
+                self._roll()
+            if self._size:
+                self._roll()
+            return self._written_end
+
+    def close(self) -> ShardEnd:
+        """Write, cut, sync."""
+        end = self.checkpoint()
+        with self._lock:
+            if self._file is not None:
+                self._give_back(self._file)
+        self.release()
+        return end
+
+    def release(self) -> None:
+        """Let go of the file as it is."""
+        with self._lock:
+            file, self._file = self._file, None
+            if file is not None:
+                file.close()
+
+    def segments(self) -> Segments:
+        """What is in the segments when all that is durable has been written."""
+        with self._lock:
+            self._write_waiting(None)
+            return Segments(list(self._bases), self._size, self._written_end)
+
+    def index(self, base: int) -> SegmentIndex:
+        """Where the batches of a segment are. DamagedLog when that has to be read from it, and cannot be."""
+        path = segment_path(self.directory, base)
+        with self._lock:
+            is_active = bool(self._bases) and base == self._bases[-1]
+            found, size = self._found, self._found_size
+        if is_active:
+            # What was there when the log was opened does not change any more.
+            if found is None:
+                found = scan(self._storage, path, base, size)
+            with self._lock:
+                if base == self._bases[-1]:
+                    self._found = found
+                    return found + self._index
+        return index_of_sealed(self._storage, path, base)
+
+    def bases(self) -> list[int]:
+        """The offsets that the segments begin at."""
+        with self._lock:
+            return list(self._bases)
+
+    def forget(self, base: int) -> None:
+        """A sealed segment is about to be removed: nobody begins to read it any more."""
+        with self._lock:
+            self._bases.remove(base)
+
+    def recall(self, base: int) -> None:
+        """It could not be removed."""
+        with self._lock:
+            insort(self._bases, base)
+
+    @property
+    def _is_much_waiting(self) -> bool:
+        return self._accepted - self._written >= WRITE_BYTES
+
+    @property
+    def _is_room_short(self) -> bool:
+        return self._granted - self._claimed < self._chunk // 2
+
+    # Under the lock.
+
+    def _reserve(self, size: int) -> None:
+        file = self._open()
+        length = max(size, self._chunk)
+        file.reserve(self._reserved, length)
+        self._reserved += length
+        self._granted += length
+
+    def _open(self) -> File:
+        if self._file is None:
+            if not self._bases:
+                self._bases.append(self._written_end)
+            path = segment_path(self.directory, self._bases[-1])
+            if not self._size:
+                self._storage.make_dir(self.directory)
+                self._is_new = True
+            self._file = self._storage.open(path, create=not self._size)
+        return self._file
+
+    def _write_waiting(self, limits: Limits | None) -> bool:
+        """Write what waits, but not over the limits of a segment; whether that left something."""
+        waiting, taken = self._waiting, self._taken
+        while True:
+            size = self._size + sum(len(data) for data, _ in taken)
+            while waiting and (limits is None or size == 0 or self._has_room(waiting[0][0], size, limits)):
+                item = waiting.popleft()
+                taken.append(item)
+                size += len(item[0])
+            if not taken:
+                return bool(waiting)
+            self._write_taken(size)
+
+    def _has_room(self, data: bytes, size: int, limits: Limits) -> bool:
+        """Whether the batches go into the active segment, which has ``size`` bytes with what was taken for it."""
+        if self._first_ms == NO_TIME:
+            self._first_ms = first_ms_of(self._open().pread(HEADER_SIZE, 0) if self._size else self._taken[0][0])
+        return size + len(data) <= limits.segment_bytes and first_ms_of(data) - self._first_ms <= limits.roll_ms
+
+    def _write_taken(self, size: int) -> None:
+        write_all(self._open(), b"".join([data for data, _ in self._taken]), self._size)
+        for data, next_offset in self._taken:
+            self._index.add(len(data), next_offset, times_of(data))
+        self._written += size - self._size
+        self._size = size
+        self._written_end = self._taken[-1][1]
+        self._is_dirty = True
+        self._taken.clear()
+
+    def _roll(self) -> None:
+        old, base = self._open(), self._written_end
+        # A segment that starts at an offset says that everything before it is durable: so that comes first.
+        sync_file(old)
+        if self._is_new:
+            self._sync_names()
+        self._remove_stray()
+        self._stray = segment_path(self.directory, base)
+        new = self._storage.open(self._stray, create=True)
+        try:
+            # What was granted in the old segment is promised.
+            if self._granted > self._written:
+                new.reserve(0, self._granted - self._written)
+            self._give_back(old)
+        except OSError:
+            new.close()
+            self._remove_stray()
+            raise
+        self._sync_names()
+        old.close()
+        if self._found is not None:
+            write_marks(self._storage, old.path, self._found + self._index)
+        self._bases.append(base)
+        self._index, self._found, self._found_size = SegmentIndex(base), SegmentIndex(base), 0
+        self._first_ms = NO_TIME
+        self._stray = None
+        self._file, self._size, self._reserved = new, 0, self._granted - self._written
+        self._is_dirty = self._is_new = False
+
+    def _remove_stray(self) -> None:
+        """The file of a roll that failed must be gone before the next one, or it would look like a segment in the middle of another."""
+        if self._stray is not None:
+            self._storage.remove(self._stray)
+            self._stray = None
+
+    def _give_back(self, file: File) -> None:
+        is_longer = file.size() > self._size
+        file.truncate(self._size)
+        if is_longer:
+            sync_file(file)
+
+    def _sync_names(self) -> None:
+        sync_dir(self._storage, self.directory)
+        sync_dir(self._storage, os.path.dirname(self.directory))

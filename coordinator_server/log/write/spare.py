@@ -1,0 +1,72 @@
+"""The journal's next file, which the worker makes ready before the active one is full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.write.health import Health
+from coordinator_server.log.write.journal import Journal, JournalFile
+from coordinator_server.log.write.journal_writer import Post
+from coordinator_server.log.write.shard_logs import ShardLogs
+from coordinator_server.log.write.worker import Worker
+
+RETRY_DELAY_S: Final = 1.0
+
+OnReady = Callable[[LogError | None], None]
+
+
+class Spare:
+    """Asks the worker for one spare file at a time. ``on_ready`` is called on the loop when the journal has it, or with the error.
+
+    After an error it asks again, a second later.
+    """
+
+    def __init__(self, journal: Journal, logs: ShardLogs, worker: Worker, post: Post, health: Health) -> None:
+        self._journal = journal
+        self._logs = logs
+        self._worker = worker
+        self._post = post
+        self._health = health
+        self._on_ready: OnReady = lambda _error: None
+        self._is_preparing = False
+        self._content_bytes = 0
+        self._prepared: JournalFile | LogError | None = None
+
+    def when_ready(self, on_ready: OnReady) -> None:
+        """Set what is called when there is a spare file, or an error."""
+        self._on_ready = on_ready
+
+    def ask(self, content_bytes: int) -> None:
+        """Have a spare file made that takes a frame of ``content_bytes``."""
+        if not self._is_preparing and not self._health.is_closed:
+            self._is_preparing = True
+            self._content_bytes = content_bytes
+            self._worker.run(self._prepare)
+
+    def take(self) -> None:
+        """Give the journal the file that the worker has made, if there is one."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is None:
+            return
+        self._is_preparing = False
+        if isinstance(prepared, JournalFile):
+            self._journal.use(prepared)
+            self._on_ready(None)
+        else:
+            self._on_ready(prepared)
+            self._worker.run(self._ask_again, delay=RETRY_DELAY_S)
+
+    # In the worker's thread.
+
+    def _prepare(self) -> None:
+        self._prepared = self._health.attempt(self._make)
+        self._post(self.take)
+
+    def _ask_again(self) -> None:
+        self._post(partial(self.ask, 0))
+
+    def _make(self) -> JournalFile:
+        return self._journal.prepare([log.checkpoint() for log in self._logs.all()], self._content_bytes)

@@ -1,0 +1,148 @@
+"""Make one list of batches durable: check, claim room, write one journal frame, and pass the batches on to their segments.
+
+    open ──submit──► in flight ──written──► open          one at a time; parked meanwhile if the journal's next file is not ready
+    open ──a sync failed──► failed                        every submit is refused with that OutcomeUnknown from then on
+
+All of it runs on the caller's loop, and is memory work except for the writer's own (journal_writer.py) and, seldom, reserving room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.shards import Append
+from coordinator_server.log.write.frames import entry_header
+from coordinator_server.log.write.health import Health
+from coordinator_server.log.write.journal import Journal
+from coordinator_server.log.write.journal_writer import Done, Writer
+from coordinator_server.log.write.maintenance import Maintenance
+from coordinator_server.log.write.segments import Segments, ShardLog, end_of_batches
+from coordinator_server.log.write.shard_logs import ShardLogs
+from coordinator_server.log.write.spare import Spare
+
+MAX_SUBMIT_BYTES: Final = 256 * 1024 * 1024
+
+
+class _Claimed(NamedTuple):
+    """Batches for which room is claimed in their shard's segment."""
+
+    log: ShardLog
+    offset: int
+    data: bytes
+    next_offset: int
+
+
+class _Submission(NamedTuple):
+    claimed: list[_Claimed]
+    content: list[bytes]
+    size: int
+    done: Done
+
+
+class Submitter:
+    """The submits of one log."""
+
+    def __init__(
+        self, logs: ShardLogs, journal: Journal, writer: Writer, spare: Spare, maintenance: Maintenance, health: Health
+    ) -> None:
+        self._logs = logs
+        self._journal = journal
+        self._writer = writer
+        self._spare = spare
+        self._maintenance = maintenance
+        self._health = health
+        self._in_flight: _Submission | None = None
+        self._frame_bytes = 0
+        self._is_parked = False
+        spare.when_ready(self._spare_is_ready)
+
+    def submit(self, appends: Sequence[Append], done: Done, /) -> None:
+        """Make the batches durable, all or none."""
+        if self._in_flight is not None:
+            raise RuntimeError("submit comes after the done of the one before")
+        claimed: list[_Claimed] = []
+        refusal = self._health.refusal() or self._claim(appends, claimed)
+        if refusal is not None or not claimed:
+            self._withdraw(claimed)
+            done(refusal)
+            return
+        parts: list[bytes] = []
+        for each in claimed:
+            parts += (entry_header(each.log.prefix, each.offset, len(each.data)), each.data)
+        self._in_flight = _Submission(claimed, parts, sum(map(len, parts)), done)
+        self._write()
+
+    def refuse_parked(self, error: LogError) -> None:
+        """Answer the submission that waits for the journal's next file, if there is one."""
+        if self._is_parked:
+            self._is_parked = False
+            self._written(error)
+
+    def _claim(self, appends: Sequence[Append], claimed: list[_Claimed]) -> LogError | None:
+        """Check the appends and claim room for them."""
+        total = 0
+        try:
+            for shard, epoch, offset, data in appends:
+                log = self._logs.by_shard.get(shard) or self._logs.add(shard, Segments([], 0, 0))
+                if offset != log.tail:
+                    raise ValueError(f"{shard} is at offset {log.tail}, not {offset}")
+                if epoch < log.epoch:
+                    return Fenced(f"{shard} is owned with epoch {log.epoch}, not {epoch}", (shard,))
+                next_offset = end_of_batches(data, offset)
+                log.epoch = epoch
+                log.claim(len(data))
+                log.tail = next_offset
+                claimed.append(_Claimed(log, offset, data, next_offset))
+                total += len(data)
+        except OSError as error:
+            return Unavailable(f"no room for {shard}: {error.strerror}")
+        except ValueError:
+            self._withdraw(claimed)
+            raise
+        if total > MAX_SUBMIT_BYTES:
+            return Unavailable(f"{total} bytes at once are more than the {MAX_SUBMIT_BYTES} that the journal takes")
+        return None
+
+    def _withdraw(self, claimed: Sequence[_Claimed]) -> None:
+        for each in claimed:
+            each.log.withdraw(len(each.data))
+
+    def _write(self) -> None:
+        submission = self._in_flight
+        assert submission is not None
+        size = submission.size
+        journal = self._journal
+        if not journal.active.fits(size):
+            if journal.spare is None or not journal.spare.fits(size):
+                self._is_parked = True
+                self._spare.ask(size)
+                return
+            journal.turn()
+            self._spare.ask(0)
+        frame = journal.frame(submission.content)
+        self._frame_bytes = len(frame)
+        self._writer.write(journal.active.file, frame, journal.active.position, self._written)
+
+    def _written(self, error: LogError | None) -> None:
+        submission, self._in_flight = self._in_flight, None
+        assert submission is not None
+        if error is None:
+            self._journal.advance(self._frame_bytes)
+            for log, _, data, next_offset in submission.claimed:
+                if log.accept(data, next_offset):
+                    self._maintenance.tend(log)
+            self._maintenance.write_later()
+        else:
+            self._withdraw(submission.claimed)
+            if isinstance(error, OutcomeUnknown):
+                self._health.failure = error
+        submission.done(error)
+
+    def _spare_is_ready(self, error: LogError | None) -> None:
+        if error is not None:
+            self.refuse_parked(error)
+        elif self._is_parked and not self._health.is_closed:
+            self._is_parked = False
+            self._write()
