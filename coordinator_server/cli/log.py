@@ -14,7 +14,8 @@ import msgspec
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
-from coordinator_server.log.repair.check import Finding, Progress, Report, check
+from coordinator_server.log.repair.check import check
+from coordinator_server.log.repair.findings import Finding, Progress, Report
 from coordinator_server.log.repair.salvage import Salvaged, salvage
 
 EPILOG = """\

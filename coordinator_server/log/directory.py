@@ -1,10 +1,10 @@
-"""A data directory before anybody writes in it: whose it is, and what its journals still owe to the segments.
+"""Lock a data directory, and recover it before several loops write in it.
 
-    one process    take, recover everything, write                     LocalLogStore.open
-    many loops     take and ``recover_all_loops`` in the process that starts them, then LocalLogStore.open_share in each
+    one process    ``take``, recover everything, write                                 LocalLogStore.open
+    many loops     the supervisor: ``take`` and ``recover_all_loops``; each loop:      LocalLogStore.open_part
 
-After ``recover_all_loops`` every journal says of its own loop's shards alone, and truly, that all is in synced segments. So a shard may have moved
-to another loop, and a loop that dies later is recovered from its own journal while the others go on.
+After ``recover_all_loops`` all records are in synced segments, and each journal states that for the shards of its own loop and no others.
+So shards may move to other loops between two starts, and a loop that dies is recovered from its own journal while the others run.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _LOOK_AGAIN_S: Final = 0.02
 
 
 class Taken(NamedTuple):
-    """A directory that this process may use until it closes the lock."""
+    """A locked directory: this process may use it until it closes the lock."""
 
     lock: InheritedLock
     meta: Meta
 
 
 def take(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> Taken:
-    """Lock the directory, making it if need be, and check that it is the one that is meant.
+    """Lock the directory, which is made if it does not exist, and check that it was made for this configuration.
 
     LockedLog: another process has the directory. LogError: it was made for another configuration. Unavailable: the operating system refuses.
     """
@@ -54,9 +54,9 @@ def take(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[s
 
 
 def recover_all_loops(storage: Storage, data_dir: str, loops: int, loop_of: Callable[[ShardId], int]) -> None:
-    """Recover the journals of all loops there ever were, and leave a clean one to each of the ``loops`` that come.
+    """Recover the journals of all loops that ever wrote here, and leave a clean one to each of the ``loops`` that will start.
 
-    Under the directory's lock, before any loop starts. Doing it twice changes nothing. DamagedLog, Unavailable.
+    The caller holds the directory's lock, and has started no loop. A second call changes nothing. Raises DamagedLog, Unavailable.
     """
     try:
         recovered = recover(storage, data_dir)
@@ -116,6 +116,6 @@ def _is_alive(pid: int) -> bool:
 
 
 def release(lock: Lock | None) -> None:
-    """Let go of a lock, if there is one."""
+    """Unlock, if there is a lock."""
     if lock is not None:
         lock.close()

@@ -3,9 +3,9 @@
 LogError
 ├── Unavailable       nothing was written (disk full, too many files): the caller may try again later
 ├── OutcomeUnknown    it may or may not be durable: the process must not go on with this log
-├── Fenced            somebody else owns the shard now
-├── DamagedLog        bytes that were durable are not what they were: refuse to start; names file and position
-└── LockedLog         another process holds the data directory; names its pid
+├── Fenced            another process owns the shard now
+├── DamagedLog        durable bytes have changed: the server refuses to start; names file and position
+└── LockedLog         another process has the data directory; names its pid
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from coordinator_server.log.shards import ShardId
 
 
 class LogError(Exception):
-    """Anything the log refuses or cannot do."""
+    """Any refusal or failure of the log."""
 
 
 class Unavailable(LogError):
@@ -24,11 +24,11 @@ class Unavailable(LogError):
 
 
 class OutcomeUnknown(LogError):
-    """A sync failed: what was written since the last good one may or may not be durable."""
+    """A sync failed: what was written since the last successful sync may or may not be durable."""
 
 
 class Fenced(LogError):
-    """The epoch of an append is older than its shard's. ``shards`` are those; others of the same submit were not written either."""
+    """The epoch of an append is older than its shard's: that of ``shards``. The other appends of the submit were not written either."""
 
     def __init__(self, message: str, shards: Sequence[ShardId] = ()) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class DamagedLog(LogError):
 
 
 class LockedLog(LogError):
-    """The data directory is in use by another process: ``holder``, when that is known."""
+    """The data directory is in use by another process: ``holder``, if its pid is known."""
 
     def __init__(self, message: str, holder: int | None = None) -> None:
         super().__init__(message)

@@ -141,25 +141,25 @@ class LocalLogStore:
     # LogStore, but for ``submit``.
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
-        """Durable record batches in offset order, newest layer first, from the one that holds ``from_offset``. Any thread may call this."""
+        """Return the durable batches in offset order, from the one that holds ``from_offset``. Any thread may call this."""
         log = self._logs.by_shard.get(shard)
         if log is None or from_offset >= log.end:
             return iter(())
         return read_from(self._storage, log, from_offset)
 
     def compacted_to(self, shard: ShardId, /) -> int:
-        """The end of the newest layer: before this offset, ``read`` returns only what compaction has kept. 0 without a layer."""
+        """Return the end of the newest layer: before it, ``read`` returns only what compaction has kept. 0 without a layer."""
         log = self._logs.by_shard.get(shard)
         layer = None if log is None else newest_valid_layer(Path(log.directory))
         return 0 if layer is None else layer.to_offset
 
     def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
-        """State from which the records before its ``to_offset`` need not be replayed, if there is any. DamagedLog when it is damaged."""
+        """Return the newest layer's checkpoint; None without one. Raise DamagedLog if it is damaged."""
         log = self._logs.by_shard.get(shard)
         return None if log is None else open_checkpoint(self._storage, log)
 
     def end_offset(self, shard: ShardId, /) -> int:
-        """The offset of the next record: one after the last durable one."""
+        """Return the offset of the next record: one after the last durable record."""
         log = self._logs.by_shard.get(shard)
         return log.end if log is not None else 0
 
@@ -167,47 +167,47 @@ class LocalLogStore:
 
     @property
     def failure(self) -> OutcomeUnknown | None:
-        """Why every submit is refused, if a sync failed."""
+        """The failed sync for which every submit is refused; None if none failed."""
         return self._health.failure
 
     def fail(self, error: OutcomeUnknown, /) -> None:
-        """A sync of something in the directory failed: every submit is refused from now on. Any thread may call this."""
+        """Refuse every submit from now on, because a sync in the directory failed. Any thread may call this."""
         self._health.fail(error)
 
     def when_failed(self, on_failure: Callable[[OutcomeUnknown], None]) -> None:
-        """Set what is called on the loop when something fails that no submit waits for."""
+        """Set what is called on the loop after a failure that no submit waits for."""
         self._health.when_failed(on_failure)
 
     def shards(self) -> list[ShardId]:
-        """Every shard that has a directory."""
+        """Return every shard that has a directory."""
         return sorted(self._logs.by_shard)
 
     def logs(self) -> list[ShardLog]:
-        """The segments of every shard, for retention (layers/retention.py)."""
+        """Return the segments of every shard, for retention (layers/retention.py)."""
         return self._logs.all()
 
     def offset_for_time(self, shard: ShardId, timestamp_ms: int, /) -> TimedOffset | None:
-        """The first durable record whose timestamp (ms since 1970) is that or later. It reads: any thread may call it but the loop."""
+        """Return the first durable record with this timestamp (ms since 1970) or a later one. It reads: not for the loop."""
         log = self._logs.by_shard.get(shard)
         return offset_for_time(self._storage, log, timestamp_ms) if log is not None else None
 
     def latest_time(self, shard: ShardId, /) -> TimedOffset | None:
-        """The first of the durable records with the largest timestamp. As ``offset_for_time``."""
+        """Return the first durable record with the largest timestamp. It reads: not for the loop."""
         log = self._logs.by_shard.get(shard)
         return latest_time(self._storage, log) if log is not None else None
 
     def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches:
-        """Read a range of the durable log (read/range_reader.py). Any thread may call this but the loop, and one at a time."""
+        """Return a range of the durable log (read/range_reader.py). It reads: not for the loop, and for one thread at a time."""
         log = self._logs.by_shard.get(shard)
         return self._ranges.read(log, wanted) if log is not None else Batches(b"", wanted.from_offset)
 
     def taken_bytes(self, shard: ShardId, /) -> int:
-        """How many durable bytes the shard was given since it was opened. The growth between two calls is their difference."""
+        """Return how many durable bytes the shard was given since it was opened: callers compare two values."""
         log = self._logs.by_shard.get(shard)
         return log.taken_bytes if log is not None else 0
 
     def rests_on(self, shard: ShardId, /) -> int:
-        """The first segment of a shard that recovery needs: the journal's head states its durable end, and frames follow from there."""
+        """Return the first segment of a shard that recovery needs: it begins where the journal's head says that the shard is durable."""
         end = self._journal.durable.get(shard)
         return end.segment if end is not None else 0
 
@@ -216,7 +216,7 @@ class LocalLogStore:
         self._maintenance.seal(done)
 
     def close(self) -> None:
-        """Put everything into segments, and unlock the directory. Raises LogError when that was not possible; nothing is lost."""
+        """Write everything to segments, and unlock the directory. Raise LogError if that fails; nothing is lost then."""
         if self._health.is_closed:
             return
         self._health.is_closed = True

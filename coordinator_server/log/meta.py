@@ -1,4 +1,4 @@
-"""``meta.properties``: what a data directory is, made once and checked at every start.
+"""``meta.properties``: the identity of a data directory, written once and checked at every start.
 
 Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory:
 

@@ -1,4 +1,4 @@
-"""Files as the log sees them: everything it asks of the operating system goes through here, so that a test can fail it.
+"""Files as the log sees them. All its system calls go through here, so that tests can make each of them fail.
 
 Positions and sizes are bytes. Every call may raise OSError; ``pwrite`` may write less than it was given, ``write_all`` does not.
 What is durable when:
@@ -40,13 +40,13 @@ class File(Protocol):
         """Write some of ``data``, at least a byte; how many were written."""
 
     def truncate(self, size: int, /) -> None:
-        """Cut to ``size``; space reserved behind it is given back."""
+        """Cut to ``size``, and free the space that was reserved behind it."""
 
     def reserve(self, position: int, length: int, /) -> None:
-        """Make sure that writes to this range will find room, without the file looking longer where the file system allows that."""
+        """Reserve disk space for this range. The file's size stays the same if the file system supports that."""
 
     def sync(self) -> None:
-        """Return when the content is durable. After it raised once nothing is known of the content any more."""
+        """Return when the content is durable. After an error it is unknown what the file holds."""
 
     def close(self) -> None: ...
 
@@ -55,11 +55,11 @@ class Lock(Protocol):
     """A lock that this process holds."""
 
     def close(self) -> None:
-        """Let go."""
+        """Unlock."""
 
 
 class InheritedLock(Lock, Protocol):
-    """A lock that is held, too, by every process that has inherited its descriptor."""
+    """A lock that is held until all processes that have inherited its descriptor are gone."""
 
     def fileno(self) -> int: ...
 
@@ -74,17 +74,17 @@ class Storage(Protocol):
     def size(self, path: str, /) -> int: ...
 
     def list(self, path: str, /) -> Sequence[str]:
-        """The names in a directory, sorted; none when there is no such directory."""
+        """Return the names in a directory, sorted; none if it does not exist."""
 
     def make_dir(self, path: str, /) -> None:
-        """Make the directory, and the ones above it, unless it is there."""
+        """Make the directory and its parents, as far as they do not exist."""
 
     def sync_dir(self, path: str, /) -> None: ...
 
     def rename(self, old: str, new: str, /) -> None: ...
 
     def remove(self, path: str, /) -> None:
-        """Remove a file; nothing happens when there is none."""
+        """Remove a file if it exists."""
 
     def remove_dir(self, path: str, /) -> None:
         """Remove an empty directory."""
@@ -93,10 +93,10 @@ class Storage(Protocol):
         """Take the lock file; LockedLog names the process that has it."""
 
     def share(self, path: str, /) -> Lock:
-        """Hold a file that is read, with others: whoever wants to remove it waits. FileNotFoundError when it is gone."""
+        """Take a shared lock on a file that is read, so that retention leaves it. FileNotFoundError if it does not exist."""
 
     def unshared(self, path: str, /) -> Lock | None:
-        """Hold a file that is to be removed; None while somebody shares it."""
+        """Take an exclusive lock on a file that is to be removed; None while a reader has a shared one."""
 
     def random(self, size: int, /) -> bytes: ...
 
@@ -109,7 +109,7 @@ def write_all(file: File, data: bytes, position: int) -> None:
 
 
 def sync_file(file: File) -> None:
-    """Sync a file with content that was said to be, or is about to be called, durable: when that fails nothing is known of it."""
+    """Sync a file whose content the log calls durable, or is about to: a failure is OutcomeUnknown."""
     try:
         file.sync()
     except OSError as error:
@@ -117,7 +117,7 @@ def sync_file(file: File) -> None:
 
 
 def sync_dir(storage: Storage, path: str) -> None:
-    """Sync a directory; the same holds for its names."""
+    """Sync the names in a directory: a failure is OutcomeUnknown, as in ``sync_file``."""
     try:
         storage.sync_dir(path)
     except OSError as error:
@@ -125,13 +125,13 @@ def sync_dir(storage: Storage, path: str) -> None:
 
 
 def make_dir_durably(storage: Storage, path: str) -> None:
-    """Make a directory that a power loss does not take back. One that is there may be as new: its maker may have been killed."""
+    """Make a directory and sync its name, also when it exists: the process that made it may have been killed before its sync."""
     storage.make_dir(path)
     storage.sync_dir(os.path.dirname(path) or ".")
 
 
 def replace_file(storage: Storage, path: str, data: bytes) -> None:
-    """Durably put ``data`` at ``path``: there is the old content or the new, never anything else."""
+    """Replace the content of ``path`` atomically and durably: after a crash it is the old or the new."""
     attempt = f"{path}.new"
     storage.remove(attempt)
     with closing(storage.open(attempt, create=True)) as file:
@@ -142,7 +142,7 @@ def replace_file(storage: Storage, path: str, data: bytes) -> None:
 
 
 def read_file(storage: Storage, path: str) -> bytes:
-    """All that is in a file."""
+    """Return the whole content of a file."""
     with closing(storage.open(path)) as file:
         return file.pread(file.size(), 0)
 
@@ -243,14 +243,14 @@ class LocalFile:
             os.close(fd)
 
     def _reserve_with_zeros(self, end: int) -> None:
-        # Where space cannot be had otherwise the file ends in zeros until it is cut: recovery, sealing and closing do that.
+        # Without fallocate the file ends in zeros until recovery, sealing or closing cuts it.
         position = self.size()
         while position < end:
             position += os.pwrite(self._fd, memoryview(ZEROS)[: end - position], position)
 
 
 class LocalLock:
-    """An flock that goes away with the process, on a file with its pid in it."""
+    """An flock on a file that holds the process's pid. The operating system drops it when the process ends."""
 
     __slots__ = ("_fd",)
 
@@ -276,7 +276,7 @@ class LocalLock:
 
 
 class LocalHold:
-    """An flock on a file as it is, for as long as this object lives: other processes see it, and other holds of this one."""
+    """An flock on an existing file, for as long as this object lives. It excludes other processes, and other holds of this one."""
 
     __slots__ = ("_fd",)
 
@@ -297,12 +297,12 @@ class LocalHold:
             os.close(fd)
 
     def __del__(self) -> None:
-        # A reader that was not read to its end, or never begun, goes without a word.
+        # A reader that is dropped before its end never calls close.
         self.close()
 
 
 def holder(path: str) -> str | None:
-    """The process that has the lock file; None when nobody has. Nothing is changed."""
+    """Return the pid of the process that has the lock file, or ``unknown``; None if it is free. Nothing is changed."""
     try:
         fd = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -321,7 +321,7 @@ def _pid_in(fd: int) -> str:
 
 
 def _allocate(fd: int, position: int, length: int) -> bool:
-    """fallocate(2) that keeps the size, which Python's os module does not have; False where it is not supported."""
+    """Call fallocate(2) with FALLOC_FL_KEEP_SIZE, which Python's os module lacks. False if it is not supported."""
     if _fallocate is None:
         return False
     while _fallocate(fd, _KEEP_SIZE, position, length) != 0:

@@ -29,7 +29,7 @@ _ATTEMPT: Final = ".layer-attempt-"
 
 
 class LayerSummary(NamedTuple):
-    """What a writer has to say of the records in its layer; ``digest`` is over keys and values, in no order."""
+    """What the writer of a layer states of its records; ``digest`` covers keys and values in any order."""
 
     records: int
     tombstones: int
@@ -64,7 +64,7 @@ class LayerAttempt:
             shutil.rmtree(self.path, ignore_errors=True)
 
     def append(self, base_offset: int, *batch: bytes | memoryview) -> None:
-        """Add one whole batch, given in as many pieces as it comes in; batches come in offset order."""
+        """Add one whole batch, given in any number of pieces. Batches come in offset order."""
         size = sum(map(len, batch))
         if self._file is None or self._size + size > self._file_bytes:
             self._roll(base_offset)
@@ -75,7 +75,7 @@ class LayerAttempt:
         self._size += size
 
     def close(self) -> None:
-        """All batches are there: sync the files, so that they can be read back."""
+        """Sync the record files after the last batch, so that they can be read back."""
         if self._file is None:
             return
         self._file.flush()
@@ -85,7 +85,7 @@ class LayerAttempt:
         self.entries.append(FileEntry(self._name, self._size, self._crc))
 
     def add_file(self, name: str, content: Iterable[bytes]) -> None:
-        """Add a file of the checkpoint, whole and synced."""
+        """Add a file of the checkpoint, and sync it."""
         size = crc = 0
         with (self.path / name).open("xb") as file:
             for piece in content:
@@ -97,12 +97,12 @@ class LayerAttempt:
         self.checkpoint.append(FileEntry(name, size, crc))
 
     def preview(self) -> Layer:
-        """What is there of the layer so far, for reading it back; it has no digest and is not to be published."""
+        """Return the layer as it is so far, for reading it back. It has no digest, and must not be published."""
         manifest = Manifest(self._shard, self._to_offset, 0, 0, "", tuple(self.entries), (), checkpoint=tuple(self.checkpoint))
         return Layer(self.path, manifest)
 
     def finish(self, summary: LayerSummary, inputs: Sequence[FileEntry]) -> Path:
-        """Add the manifest and sync everything: after this the attempt may be published."""
+        """Add the manifest and sync everything. After this the attempt may be published."""
         self.close()
         manifest = Manifest(
             shard=self._shard,
@@ -130,7 +130,7 @@ class LayerAttempt:
 
 
 def publish(attempt: Path, shard_dir: Path, to_offset: int) -> bool:
-    """Make a finished attempt the layer at ``to_offset`` by one rename. False when a valid one is already there: it stays."""
+    """Make a finished attempt the layer at ``to_offset`` by one rename. Return False if an intact one exists already: that stays."""
     target = layer_path(shard_dir, to_offset)
     try:
         os.rename(attempt, target)
@@ -148,7 +148,7 @@ def discard(attempt: Path) -> None:
 
 
 def clean_attempts(shard_dir: Path) -> int:
-    """Remove what writers that died have left; for the holder of the compaction lock only. Returns how many there were."""
+    """Remove the attempts that writers left when they died, and return their number. The caller holds the compaction lock."""
     stale = [entry for entry in shard_dir.iterdir() if entry.name.startswith(_ATTEMPT)]
     for attempt in stale:
         discard(attempt)
@@ -156,7 +156,7 @@ def clean_attempts(shard_dir: Path) -> int:
 
 
 def _publish_over(attempt: Path, shard_dir: Path, to_offset: int) -> bool:
-    """Another attempt was first, or a layer that nobody can load is in the way."""
+    """Publish although a layer has the name already: only a damaged one is replaced."""
     try:
         open_layer(shard_dir, to_offset).verify()
     except DamagedLog:

@@ -1,19 +1,19 @@
-"""A layer's checkpoint: the state that its records come to, key by key, so that a start need not replay them.
+"""A layer's checkpoint: the state that its records make, key by key, so that a start need not replay them.
 
-Three files beside the layer's records, named with their checksums in its manifest:
+It is three files beside the layer's records. The layer's manifest names them and their checksums:
 
-    groups.data    a block of bytes per key, one after another; what a block says is the state machine's business (offsets/resting_block.py)
-    groups.index   what there is, sorted by hash (CRC-32C of the key) and key, so that a block is found by bisection
-    rest.log       record batches: the layer's records that are not in blocks, and have to be replayed at every start
+    groups.data    a block of bytes per key, one after another; the state machine defines their content (offsets/resting_block.py)
+    groups.index   an entry per block, sorted by hash (CRC-32C of the key) and key, so that a block is found by bisection
+    rest.log       record batches: the layer's records that are in no block, which every start replays
 
     groups.index, little-endian: magic "CSGI", version uint32, count uint32; then columns of ``count`` values each:
     hash uint32, end of the key in the keys uint32, position of the block uint64, its size uint32, its CRC-32C uint32, rows uint32,
     bounds 2 x int64; then the keys in UTF-8, one after another
 
-What the bounds bound is the state machine's business, too: they can be had without reading the block.
+The state machine defines what the bounds mean, too; they are known without reading the block.
 
-Index and rest are read and checked when the checkpoint is opened; a block is read, and checked, when it is asked for. One that is not what the index
-says is DamagedLog; the layer's records say the same once more. So a server that was loaded from a checkpoint holds the layer, and its retention leaves it there.
+Index and rest are read and checked when the checkpoint is opened, a block when it is asked for. A damaged block is DamagedLog; its state is
+also in the layer's records. So a server that was loaded from a checkpoint holds the layer, and retention leaves it.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ class Block(NamedTuple):
 
 
 class BlockSummary(NamedTuple):
-    """What the index says of a block."""
+    """What the index states of a block."""
 
     rows: int
     bounds: tuple[int, int]
 
 
 class Checkpoint:
-    """The checkpoint of a layer, open."""
+    """The open checkpoint of a layer."""
 
     __slots__ = ("_columns", "_data", "_hold", "_keys", "layer")
 
     def __init__(self, layer: Layer, hold: Lock | None = None) -> None:
-        """DamagedLog when the index or the rest is not what the manifest says, or the data file has another size. ``hold`` keeps the layer."""
+        """Open it. DamagedLog if the index or the rest differs from the manifest, or the data file has another size. ``hold`` keeps the layer."""
         self.layer = layer
         self._hold = hold
         self._data = -1
@@ -100,7 +100,7 @@ class Checkpoint:
             )
 
     def close(self) -> None:
-        """Nobody reads it any more. Once is enough."""
+        """Close the data file, and let retention remove the layer. A second call does nothing."""
         if self._data >= 0:
             os.close(self._data)
             self._data = -1
@@ -123,20 +123,20 @@ class Checkpoint:
         return self._find(key) >= 0
 
     def keys(self) -> Iterator[str]:
-        """Every key, in the order of the index."""
+        """Yield every key, in the order of the index."""
         start = 0
         for end in self._columns[1]:
             yield self._keys[start:end].decode()
             start = end
 
     def summary(self, key: str) -> BlockSummary:
-        """What the index says of a key that is there."""
+        """Return what the index states of a key that it has."""
         row = self._find(key)
         rows, first, second = self._columns[5:]
         return BlockSummary(rows[row], (first[row], second[row]))
 
     def block(self, key: str) -> bytes:
-        """The block of a key that is there. DamagedLog when it is not what the index says."""
+        """Return the block of a key that the index has. DamagedLog if it differs from what the index states."""
         row = self._find(key)
         position, size, crc = (column[row] for column in self._columns[2:5])
         path = str(self.layer.path / DATA)
@@ -149,13 +149,13 @@ class Checkpoint:
         return data
 
     def verify(self) -> None:
-        """Read every block; DamagedLog for the first that is not what the index says, or when there is more than blocks."""
+        """Read every block. DamagedLog for the first that differs from what the index states, or if the file has more than blocks."""
         for key in self.keys():
             self.block(key)
         self.layer.verify_file(DATA)
 
     def rest(self) -> Iterator[bytes]:
-        """Batches of the records that are not in blocks."""
+        """Yield the batches of records that are in no block."""
         data = (self.layer.path / REST).read_bytes()
         position = 0
         try:
@@ -190,12 +190,12 @@ def write_checkpoint(attempt: LayerAttempt, blocks: Iterable[Block], rest: Itera
 
 
 def in_order(blocks: Iterable[Block]) -> list[Block]:
-    """Blocks as the index has them: by the hash of the key, then by the key."""
+    """Return blocks in the order of the index: by the hash of the key, then by the key."""
     return sorted(blocks, key=lambda block: (crc32c(raw := block.key.encode()), raw))
 
 
 def _indexed(blocks: Iterable[Block], columns: Sequence[array[int]], keys: list[bytes]) -> Iterator[bytes]:
-    """The bytes of the blocks; what the index says of each goes to ``columns`` and ``keys``."""
+    """Yield the bytes of the blocks, and append what the index states of each to ``columns`` and ``keys``."""
     position = end = 0
     for block in blocks:
         keys.append(block.key.encode())

@@ -1,4 +1,4 @@
-"""How much of a data directory a compaction would have to read, and what it would stand beside: from names and sizes alone."""
+"""How much of each shard compaction would read: bytes after the newest layer, and bytes in it. Reads file names and sizes only."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from coordinator_server.log.layers.checkpoint import INDEX
 
 
 class Cleanable(NamedTuple):
-    """Bytes of a shard behind its newest layer, and bytes of records in that layer."""
+    """The bytes of a shard after its newest layer (dirty), and the bytes of records in that layer (clean)."""
 
     dirty: int
     clean: int
 
     @property
     def ratio(self) -> float:
-        """The part of the whole that is not compacted yet, as Kafka's log cleaner counts it."""
+        """The dirty part of all bytes, as Kafka's log cleaner computes it."""
         return self.dirty / (self.dirty + self.clean) if self.dirty else 0.0
 
 
 def cleanable(data_dir: Path) -> dict[str, Cleanable]:
-    """Every shard of a kind that is known, by name. What comes and goes meanwhile is counted or not."""
+    """Return every shard of a known kind, by name. Files that are made or removed meanwhile may be counted or not."""
     kinds = {path.name: kind for path in data_dir.iterdir() if (kind := kind_of(path.name)) is not None}
     return {shard: _of_shard(data_dir / shard, has_checkpoint=kind.has_checkpoint) for shard, kind in kinds.items()}
 
@@ -35,7 +35,7 @@ def _of_shard(shard_dir: Path, *, has_checkpoint: bool) -> Cleanable:
     for path in _files(shard_dir):
         if int(path.stem) >= stands_for:
             dirty += _size(path)
-    # A layer of an older version, without the checkpoint that it would have now, counts as nothing: it is worth making anew.
+    # A layer of an older version lacks the checkpoint that it would have now: its bytes do not count, so that it is made anew soon.
     if layers and (not has_checkpoint or (layer_path(shard_dir, stands_for) / INDEX).exists()):
         clean = sum(map(_size, _files(layer_path(shard_dir, stands_for))))
     return Cleanable(dirty, clean)

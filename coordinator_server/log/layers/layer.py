@@ -1,14 +1,14 @@
-"""Layers: compaction results that stand for the offsets ``[0, to)`` of a shard.
+"""Layers: results of compaction, each of which stands for the offsets ``[0, to)`` of a shard.
 
-A layer is a directory ``layer-{to:020d}`` in the shard's directory. It holds a manifest and RecordBatches in offset order, in files
-named like segments; offsets, timestamps and headers are those the records were written with, so there are gaps. Beside them there may be a checkpoint
-(checkpoint.py), from which a start is quick.
+A layer is a directory ``layer-{to:020d}`` in the shard's directory. It holds a manifest, and RecordBatches in offset order in files that are
+named like segments. Records keep their offsets, timestamps and headers, so the offsets have gaps. Most layers also have a checkpoint
+(checkpoint.py), which makes a start quick.
 
     published  one atomic rename made it ``layer-…`` (attempt.py); never changed again; only the server removes it
-    valid      the manifest parses and every file has the size it states
-    intact     and the CRC it states: checked before a layer is loaded
+    valid      the manifest parses, and every file has the size that it states
+    intact     every file has also the CRC that it states; this is checked before a layer is loaded
 
-A newer layer supersedes the older ones. An older one serves when the newer are not intact and the segments after it are all there.
+A newer layer supersedes the older ones. If it is not intact, an older one is loaded, provided that all segments after that exist.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _READ_BYTES: Final = 1024 * 1024
 
 
 class FileEntry(Struct, frozen=True, gc=False):
-    """A file a manifest vouches for; names are relative to the layer (``files``) or the shard's directory (``inputs``)."""
+    """What a manifest states of a file; names are relative to the layer (``files``) or to the shard's directory (``inputs``)."""
 
     name: str
     size: int
@@ -40,7 +40,7 @@ class FileEntry(Struct, frozen=True, gc=False):
 
 
 class Manifest(Struct, frozen=True):
-    """What a layer holds and what it was made from."""
+    """What a layer holds, and what it was made from."""
 
     shard: str
     to_offset: int
@@ -71,23 +71,23 @@ class Layer:
         return self.manifest.to_offset
 
     def files(self) -> list[Path]:
-        """The record files in offset order."""
+        """Return the paths of the record files in offset order."""
         return [self.path / entry.name for entry in self.manifest.files]
 
     def verify(self) -> None:
-        """Compare every file with its CRC; DamagedLog names the first that differs."""
+        """Compare every record file with its CRC. DamagedLog names the first that differs."""
         for entry in self.manifest.files:
             self._verify(entry)
 
     def entry(self, name: str) -> FileEntry:
-        """What the manifest says of a file of the checkpoint; DamagedLog when that is nothing."""
+        """Return what the manifest states of a file of the checkpoint. DamagedLog if it does not name the file."""
         for entry in self.manifest.checkpoint:
             if entry.name == name:
                 return entry
         raise DamagedLog(str(self.path / MANIFEST), 0, f"it states a checkpoint without {name}")
 
     def verify_file(self, name: str) -> None:
-        """Compare one file of the checkpoint with its CRC; DamagedLog when it differs."""
+        """Compare one file of the checkpoint with its CRC. DamagedLog if it differs."""
         self._verify(self.entry(name))
 
     def _verify(self, entry: FileEntry) -> None:
@@ -101,7 +101,7 @@ class Layer:
             raise DamagedLog(str(path), 0, why)
 
     def read(self, from_offset: int = 0) -> Iterator[bytes]:
-        """Whole batches in offset order, from the first that holds ``from_offset`` or a later one."""
+        """Yield whole batches in offset order, from the first that ends after ``from_offset``."""
         for path in self.files():
             data = path.read_bytes()
             end = 0
@@ -115,7 +115,7 @@ class Layer:
 
 
 def open_layer(shard_dir: Path, to_offset: int) -> Layer:
-    """The layer at ``to_offset``; DamagedLog unless it is valid."""
+    """Return the layer at ``to_offset``. DamagedLog unless it is valid."""
     path = layer_path(shard_dir, to_offset)
     try:
         manifest = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
@@ -131,7 +131,7 @@ def open_layer(shard_dir: Path, to_offset: int) -> Layer:
 
 
 def newest_valid_layer(shard_dir: Path, upto: int | None = None) -> Layer | None:
-    """The newest valid layer that stands for no offset from ``upto`` on. CRCs are not read: see ``layer_to_load``."""
+    """Return the newest valid layer that ends at ``upto`` or before, or None. CRCs are not checked: see ``layer_to_load``."""
     for to_offset in layer_offsets(shard_dir):
         if upto is None or to_offset <= upto:
             try:
@@ -142,15 +142,15 @@ def newest_valid_layer(shard_dir: Path, upto: int | None = None) -> Layer | None
 
 
 def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | None = None) -> Layer | None:
-    """The newest intact layer after which the segments are all there, or None when the segments alone are the whole log.
+    """Return the newest intact layer after which no segment is missing; None if the segments alone are the whole log.
 
-    ``segment_bases`` are the base offsets of the shard's segments, ascending. Raises DamagedLog when neither a layer nor the
-    segments reach back to offset 0, and LogError when ``upto`` asks for a state that is no longer kept.
+    ``segment_bases`` are the base offsets of the shard's segments, ascending. Raise DamagedLog if neither a layer nor the
+    segments reach back to offset 0, and LogError if ``upto`` asks for a state that is no longer kept.
     """
     newest = layer_offsets(shard_dir)
     damage: DamagedLog | None = None
     for to_offset in newest:
-        # A layer without segments is the whole log only when nothing newer was ever there.
+        # A layer without segments is the whole log only if no newer layer exists.
         reached = segment_bases[0] <= to_offset if segment_bases else to_offset == newest[0]
         if not reached or (upto is not None and to_offset > upto):
             continue
@@ -176,7 +176,7 @@ def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | Non
 
 
 def layer_with_checkpoint(shard_dir: Path, segment_bases: Sequence[int]) -> Layer | None:
-    """The newest valid layer, if it states a checkpoint and the segments after it are all there."""
+    """Return the newest valid layer if it has a checkpoint and no segment after it is missing."""
     layer = newest_valid_layer(shard_dir)
     if layer is None or not layer.manifest.checkpoint:
         return None
@@ -185,7 +185,7 @@ def layer_with_checkpoint(shard_dir: Path, segment_bases: Sequence[int]) -> Laye
 
 
 def file_entry(path: Path, name: str) -> FileEntry:
-    """Size and CRC of a file as it is now."""
+    """Return the size and the CRC of a file as it is now."""
     size = crc = 0
     with path.open("rb") as file:
         while piece := file.read(_READ_BYTES):

@@ -1,19 +1,20 @@
-"""What of a shard may go: layers that newer ones supersede, and segments that a layer stands for when their history is old enough.
+"""Remove layers that newer ones supersede, and segments that a layer replaces when their history is old enough.
 
-Only the server that owns a shard deletes, in a thread of its own. History is what lets ``replay`` show an earlier state and ``history``
-tell who did what, so there must always be something that it begins with:
+Only the server that owns a shard removes files, in a thread of its own. ``replay`` and ``history`` rebuild earlier states from the segments,
+so there must always be a layer that the kept segments begin with:
 
-    base     the layer that history begins with; None while the segments go back to offset 0
-    stone    the oldest layer after that: the next base, when all before it is old enough
-    newest   what a start loads
+    base     the layer that the kept history begins with; None while the segments go back to offset 0
+    next     the oldest layer after the base: it becomes the base when everything before it is old enough
+    newest   the layer that a start loads
 
-These are kept, with every segment from the base on. So any moment of the kept history can be rebuilt, and when the newest layer rots there
-is another way to the same state. History goes from stone to stone: what is kept is at least ``history_ms``, and with regular compaction
-at most about twice that. What no layer stands for stays whatever its age, and so does what recovery needs: the segment that the journal's head names, and all after it.
+These three are kept, with every segment from the base on. So every moment of the kept history can be rebuilt, and if the newest layer is
+damaged there is another way to the same state. At least ``history_ms`` is kept, and with regular compaction at most about twice that.
+Segments that no layer replaces stay whatever their age, and so do those that recovery needs: the one that the journal's head names, and
+all after it.
 
-Nothing goes before what stands for it has been read back and is as its manifest says, and its name is durable. Segments go one by one, the
-oldest first, each name durably before the next, so that a crash leaves no hole; a layer first loses its name. What a reader holds stays,
-and all after it, until the next time.
+Before anything is removed, the layer that replaces it is read back and compared with its manifest, and its name is synced. Segments are
+removed one by one, the oldest first, and each removal is synced before the next, so that a crash leaves no hole. A layer loses its name
+first. A file that a reader holds stays until the next time, with all after it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _GONE: Final = ".layer-gone-"
 
 
 class History(NamedTuple):
-    """How much of what a layer stands for is kept, at least: by age, and by bytes of a shard; FOREVER is no limit."""
+    """How much history is kept at least: by age, and by the bytes of a shard. FOREVER is no limit."""
 
     history_ms: int = HISTORY_MS
     history_bytes: int = FOREVER
@@ -55,7 +56,7 @@ class SealedSegment(NamedTuple):
 
 
 class Removable(NamedTuple):
-    """What may go, and the layers that stand for it (None: nothing has to)."""
+    """What may be removed, and the layers that replace it, which have to be intact."""
 
     layers: list[int]
     segments: list[int]
@@ -63,7 +64,7 @@ class Removable(NamedTuple):
 
 
 class Removed(NamedTuple):
-    """What went from a shard: layers by the offset that they stood up to, segments by their base. ``damage`` kept the rest."""
+    """What was removed from a shard: layers by their end, segments by their base. ``damage`` is why the rest was kept."""
 
     shard: ShardId
     layers: list[int]
@@ -72,10 +73,10 @@ class Removed(NamedTuple):
 
 
 def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegment], now_ms: int, history: History) -> Removable:
-    """What of a shard may go. Its segments begin at ``begin``, its valid layers stand up to the offsets ``layers``; all ascending."""
+    """Return what may be removed of a shard. Its segments begin at ``begin``, its valid layers end at ``layers``; all ascending."""
     newest = layers[-1] if layers else -1
     if newest < begin:
-        return Removable([], [], [])  # Nothing stands for anything.
+        return Removable([], [], [])  # No layer replaces a segment.
     cut, total = begin, sum(segment.size for segment in segments)
     for segment in segments:
         is_old = history.history_ms != FOREVER and now_ms - segment.max_ms > history.history_ms
@@ -85,8 +86,8 @@ def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegmen
         cut = segment.end
         total -= segment.size
     base = max((each for each in layers if each <= cut), default=None)
-    stone = min((each for each in layers if (each >= begin if base is None else each > base)), default=None)
-    superseded = [each for each in layers if each not in (base, stone, newest)]
+    following = min((each for each in layers if (each >= begin if base is None else each > base)), default=None)
+    superseded = [each for each in layers if each not in (base, following, newest)]
     gone = [segment.base for segment in segments if base is not None and segment.end <= base]
     rests_on = sorted({each for each in (base, newest) if each is not None}) if superseded or gone else []
     return Removable(superseded, gone, rests_on)
@@ -129,11 +130,11 @@ class Retention:
         self._worker = worker or ThreadWorker(self._on_death)
 
     def start(self) -> None:
-        """Look after one interval, and then again and again."""
+        """Check every ``check_ms``, the first time after one interval."""
         self._worker.run(self._check, delay=self._check_s)
 
     def close(self) -> None:
-        """Return when what is under way is done."""
+        """Stop. Return when the running check is done."""
         self._worker.close()
 
     def _check(self) -> None:
@@ -146,7 +147,7 @@ class Retention:
                 self._store.fail(error)
                 return
             except OSError:
-                continue  # What cannot go now can go later.
+                continue  # What cannot be removed now can be removed later.
             if removed.layers or removed.segments or removed.damage:
                 self._on_removed(removed)
         self._worker.run(self._check, delay=self._check_s)
@@ -185,7 +186,7 @@ class Retention:
         return removed
 
     def _segments(self, log: ShardLog, bases: Sequence[int]) -> list[SealedSegment]:
-        """The sealed ones, which never change, as far as the journal does not rest on them."""
+        """Return the sealed segments that recovery does not need. They never change, so they are remembered."""
         known, limit = self._sealed.get(log.shard, {}), self._store.rests_on(log.shard)
         self._sealed[log.shard] = {
             base: known.get(base) or _sealed(log, base, end) for base, end in pairwise(bases) if base < limit
@@ -199,7 +200,7 @@ def _sealed(log: ShardLog, base: int, end: int) -> SealedSegment:
 
 
 def remove_segment(storage: Storage, log: ShardLog, base: int) -> bool:
-    """False when somebody reads it."""
+    """Remove a segment and its marks. Return False if a reader holds it."""
     path = segment_path(log.directory, base)
     hold = storage.unshared(path)
     if hold is None:
@@ -219,7 +220,7 @@ def remove_segment(storage: Storage, log: ShardLog, base: int) -> bool:
 
 
 def _remove_layer(storage: Storage, directory: Path, to_offset: int) -> bool:
-    """False when somebody reads it."""
+    """Remove a layer. Return False if a reader holds it."""
     path = str(layer_path(directory, to_offset))
     hold = storage.unshared(f"{path}/{MANIFEST}")
     if hold is None:
@@ -234,7 +235,7 @@ def _remove_layer(storage: Storage, directory: Path, to_offset: int) -> bool:
 
 
 def _finish_removals(storage: Storage, directory: str) -> None:
-    """Remove the files of layers that have lost their name: of this one, and of one that a crash left over."""
+    """Remove the files of layers that have lost their name, now or before a crash."""
     for name in storage.list(directory):
         if name.startswith(_GONE):
             for file in storage.list(f"{directory}/{name}"):

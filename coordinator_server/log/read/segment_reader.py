@@ -1,4 +1,4 @@
-"""Batches read back from segments: verified, in order, none missing."""
+"""Read batches from segments: verified, in order, none missing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 
 
 def read_spans(storage: Storage, spans: list[Span], from_offset: int) -> Iterator[bytes]:
-    """The batches of consecutive spans, from the one that holds ``from_offset``. DamagedLog when one is damaged or missing."""
+    """Yield the batches of consecutive spans, from the one that holds ``from_offset``. DamagedLog if one is damaged or missing."""
     expected = spans[0].offset if spans else 0
     for span in spans:
         if span.offset != expected:
@@ -44,7 +44,7 @@ def read_spans(storage: Storage, spans: list[Span], from_offset: int) -> Iterato
 
 
 def read_span(storage: Storage, span: Span) -> Iterator[Batch]:
-    """Every batch of a span."""
+    """Yield every batch of a span. DamagedLog if one is damaged or missing."""
     if span.start == span.end:
         return
     with closing(storage.open(span.path)) as file:
@@ -70,6 +70,6 @@ def _read(file: File, span: Span) -> Iterator[Batch]:
                 raise DamagedLog(span.path, position + used, error.reason) from error
         except DecodeError as error:
             raise DamagedLog(span.path, position + used, error.reason) from error
-        # A batch that is larger than what is read at a time needs more at once.
+        # A batch that is larger than one read needs a larger one.
         wanted = READ_BYTES if used else 2 * wanted
         position += used

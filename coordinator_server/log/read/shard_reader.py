@@ -1,7 +1,7 @@
-"""Reading a shard while it is segments: from an offset, or from a time.
+"""Read a shard while it is written: from an offset, or from a time.
 
-What is read is what was durable when it was asked for: the newest layer up to where it ends, then the segments. Retention removes segments
-from the oldest on, and stops at one that somebody holds: a reader holds the first segment it reads from, and the layer.
+A reader gets what was durable when it began: the newest layer, and the segments after its end. It holds the layer and its first segment.
+Retention removes segments from the oldest on and stops at one that is held, so it leaves all that the reader needs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TimedOffset(NamedTuple):
 
 
 def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[bytes]:
-    """The durable batches in offset order, from the one that holds ``from_offset``."""
+    """Return the durable batches in offset order, from the one that holds ``from_offset``."""
     while True:
         segments = _segments_of(log)
         layer = layer_from(log, segments.bases, from_offset)
@@ -45,9 +45,9 @@ def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[byt
 
 
 def open_checkpoint(storage: Storage, log: ShardLog) -> Checkpoint | None:
-    """The checkpoint of the newest layer, when the segments after it are all there. DamagedLog when it is not what its layer says.
+    """Return the checkpoint of the newest layer, if no segment after it is missing. DamagedLog if it differs from its manifest.
 
-    The layer is held as long as the checkpoint lives, since its records say once more what the checkpoint says.
+    The layer is held as long as the checkpoint is open, because its records replace a damaged block.
     """
     while True:
         layer = layer_with_checkpoint(Path(log.directory), log.bases())
@@ -61,10 +61,10 @@ def open_checkpoint(storage: Storage, log: ShardLog) -> Checkpoint | None:
 
 
 def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> TimedOffset | None:
-    """The first record whose timestamp is ``timestamp_ms`` or later; None when there is none.
+    """Return the first record whose timestamp is ``timestamp_ms`` or later; None if there is none.
 
-    Segments without such a record are not read, and the one that has it from the last mark before it on. Where the segments begin
-    after offset 0 the layer before them is read, too.
+    Only the segment that has it is read, from the last mark before it. If the segments begin after offset 0, the layer before them is
+    read, too.
     """
     segments = _segments_of(log)
     first = segments.bases[0] if segments.bases else segments.end
@@ -83,7 +83,7 @@ def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> Timed
 
 
 def latest_time(storage: Storage, log: ShardLog) -> TimedOffset | None:
-    """The first record with the largest timestamp of all; None when there is no record."""
+    """Return the first record with the largest timestamp of all; None if there is no record."""
     segments = _segments_of(log)
     latest = max((log.index(base).max_ms for base in segments.bases), default=NO_TIME)
     first = segments.bases[0] if segments.bases else segments.end
@@ -116,7 +116,7 @@ def _segments_of(log: ShardLog) -> Segments:
 
 
 def layer_from(log: ShardLog, bases: list[int], from_offset: int) -> Layer | None:
-    """The layer to begin with; None when ``from_offset`` is not before the end of any."""
+    """Return the layer to begin with; None if every layer ends at ``from_offset`` or before."""
     directory = Path(log.directory)
     layer = newest_valid_layer(directory)
     if layer is None or layer.to_offset <= from_offset:

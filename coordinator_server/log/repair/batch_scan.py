@@ -1,4 +1,4 @@
-"""Batches in bytes of which some may be damaged: every one that is whole, and where the damage between them is."""
+"""Find the whole batches in bytes that may be damaged, and where the damage between them is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_OFFSETS: Final = 1 << 31
 
 
 class WholeBatch(NamedTuple):
-    """A batch whose checksum holds, at the offset that its place says."""
+    """A batch with a correct checksum and the offset that its neighbours call for."""
 
     position: int
     header: BatchHeader
@@ -23,7 +23,7 @@ class WholeBatch(NamedTuple):
 
 
 class DamagedBytes(NamedTuple):
-    """Bytes ``[position, end)`` are no whole batch at ``offset``; ``is_tail`` when nothing whole comes after them."""
+    """Bytes ``[position, end)`` that are no whole batch at ``offset``; ``is_tail`` if no whole batch comes after them."""
 
     position: int
     end: int
@@ -35,10 +35,10 @@ class DamagedBytes(NamedTuple):
 def scan_batches(
     data: bytes, offset: int, limit: int | None = None, *, has_gaps: bool = False
 ) -> Iterator[WholeBatch | DamagedBytes]:
-    """What is in ``data``, which begins at ``offset``, and ends at ``limit`` where that is known.
+    """Yield what is in ``data``, which begins at ``offset`` and ends at ``limit`` if that is known.
 
-    With ``has_gaps`` a batch may begin later than the one before it ends. No checksum covers a batch's offset: after damage it is believed
-    when its neighbours agree.
+    With ``has_gaps`` a batch may begin at a later offset than the one before it ends. No checksum covers a batch's offset, so behind damage
+    a batch counts only if a neighbour's offsets agree with its own.
     """
     position = 0
     while position < len(data):
@@ -67,7 +67,7 @@ def _try(data: bytes, position: int, offset: int, *, has_gaps: bool) -> tuple[Wh
 
 
 def _next_whole(data: bytes, damaged: int, offset: int, limit: int | None, *, has_gaps: bool) -> WholeBatch | None:
-    """The first whole batch behind the one that is ``damaged``."""
+    """Return the first whole batch behind the position ``damaged``."""
     magic = data.find(_MAGIC, damaged + 1 + _MAGIC_AT)
     while magic >= 0:
         at = magic - _MAGIC_AT
@@ -87,7 +87,7 @@ def _next_whole(data: bytes, damaged: int, offset: int, limit: int | None, *, ha
 
 
 def _is_agreed(data: bytes, damaged: int, offset: int, whole: WholeBatch, limit: int | None) -> bool:
-    """Whether what is before a batch, or behind it, says the same of where it begins."""
+    """Whether the batch before it, or the one behind it, agrees with the offset of a batch."""
     end = whole.position + whole.header.size
     behind = limit if end == len(data) else int.from_bytes(data[end : end + 8], "big")
     last_delta = int.from_bytes(data[damaged + _LAST_DELTA_AT : damaged + _LAST_DELTA_AT + 4], "big")
@@ -95,7 +95,7 @@ def _is_agreed(data: bytes, damaged: int, offset: int, whole: WholeBatch, limit:
 
 
 def mend(data: bytes, bad: DamagedBytes) -> WholeBatch | None:
-    """The batch that is there but for what its checksum does not cover: its offset and its magic, which the place tells."""
+    """Return the batch if only bytes are wrong that its checksum does not cover: its offset and its magic, which are known from its place."""
     end = bad.position + HEADER_SIZE
     batch = (
         bad.offset.to_bytes(8, "big")

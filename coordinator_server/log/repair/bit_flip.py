@@ -1,8 +1,8 @@
-"""Finds the one bit that rotted, from how far a checksum is off.
+"""Find a single flipped bit from the difference between two checksums.
 
-A CRC is linear: flipping a bit changes it by what that bit alone is worth at its place, whatever the rest says. So the difference between
-the checksum that was stored and the one that is found names the bit, if it was one; walking back from the end of the data, a byte is a
-table look-up.
+A CRC is linear: a flipped bit changes it by a value that depends on the bit's distance from the end, and on no other byte. So the difference
+between the stored checksum and the computed one names the bit, if one bit is all that is wrong. Going back from the end of the data costs
+one table look-up per byte.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from crc32c import crc32c
 MOST_BYTES: Final = 1 << 22  # a few tenths of a second
 
 _ZERO: Final = bytes(1)
-# What a byte is worth when it is the last one.
+# How each value of the last byte changes the CRC.
 _LAST: Final = tuple(crc32c(bytes((value,))) ^ crc32c(_ZERO) for value in range(256))
-# The top byte of each of them is another one.
+# Their top bytes are all different.
 _BY_TOP: Final = {worth >> 24: value for value, worth in enumerate(_LAST)}
 _BITS: Final = {_LAST[1 << bit]: 1 << bit for bit in range(8)}
 
 
 def without_flip(data: bytes, difference: int) -> bytes | None:
-    """``data`` with the one bit put right whose flip explains the difference of checksums (CRC-32C); None when no bit does."""
+    """Return ``data`` with the bit corrected whose flip explains the difference of checksums (CRC-32C); None if no single bit does."""
     position = len(data) - 1
     if len(data) > MOST_BYTES:
         return None
@@ -36,7 +36,7 @@ def without_flip(data: bytes, difference: int) -> bytes | None:
 
 
 def start_of(data: bytes, crc: int) -> int:
-    """What a CRC-32C over ``data`` must have started from to end at ``crc``."""
+    """Return the start value with which the CRC-32C over ``data`` is ``crc``."""
     start: int = crc32c(data) ^ crc
     for _ in range(len(data)):
         start = _before(start)
@@ -44,6 +44,6 @@ def start_of(data: bytes, crc: int) -> int:
 
 
 def _before(difference: int) -> int:
-    """What a difference was one byte earlier."""
+    """Return a difference as it was one byte earlier."""
     last = _BY_TOP[difference >> 24]
     return ((difference ^ _LAST[last]) << 8 & 0xFFFFFFFF) | last

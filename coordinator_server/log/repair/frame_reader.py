@@ -32,9 +32,9 @@ _LENGTH_CRC: Final = Layout(">II")
 
 
 class FrameReader:
-    """The frames of one file. After ``contents`` is exhausted ``position`` is where the next frame would be.
+    """The frames of one file. When ``contents`` is exhausted, ``position`` is where the next frame would be.
 
-    ``read(size, position)`` gives bytes of the file. They are taken a window at a time: a file is mostly empty.
+    ``read(size, position)`` returns bytes of the file. It is called for one window after another, because a file is mostly empty.
     """
 
     def __init__(self, path: str, read: Callable[[int, int], bytes], head: Head, seed: int, position: int) -> None:
@@ -48,11 +48,11 @@ class FrameReader:
         self.mended: list[int] = []
 
     def contents(self, sequence: int) -> Iterator[tuple[int, bytes]]:
-        """Sequence and content of each frame. DamagedLog when the frames end before one that is whole: only the last can be torn.
+        """Yield sequence and content of each frame. DamagedLog if a whole frame comes after a bad one: only the last can be torn.
 
-        A last frame that is not right may be torn, and then nobody was told that it is durable, or rotten, and then somebody was. A frame
-        of which a single bit is wrong was whole once, and is put right; its batches have checksums of their own, which must hold then.
-        More damage than that to the last frame, before its batches are in their segments, cannot be told from a write that was cut short.
+        A bad last frame is either torn, and then its submit was never answered, or damaged later, and then it was. If a single bit is
+        wrong, the frame was whole once: it is corrected, provided that the checksums of its batches hold then. More damage to the last
+        frame cannot be told from a torn write, as long as its batches are not in their segments.
         """
         while frame := self._frame_at(self.position) or self._mended(self.position, sequence):
             yield frame
@@ -74,7 +74,7 @@ class FrameReader:
         return sequence, content
 
     def _mended(self, position: int, sequence: int) -> tuple[int, bytes] | None:
-        """The frame ``sequence``, if all that is wrong with it is one bit: then it was whole, and has rotted. See ``contents``."""
+        """Return the frame ``sequence`` if a single bit of it is wrong, corrected. See ``contents``."""
         raw = self._bytes(position, FRAME_BYTES)
         sure = FRAME_MAGIC + GENERATION.pack(self._head.generation) + GENERATION.pack(sequence)
         if not self._head.is_synced or len(raw) < FRAME_BYTES:
@@ -110,7 +110,7 @@ class FrameReader:
             block_start += len(block)
 
     def _later_frame(self, position: int) -> tuple[int, bytes] | None:
-        """A whole frame, or one with a rotten bit: either was written after the ones before it were durable."""
+        """Return a whole frame, or one with a single wrong bit. Either was written after the frames before it were durable."""
         header = self._bytes(position, FRAME_BYTES)
         return self._frame_at(position) or (
             self._mended(position, FRAME_HEADER.unpack_from(header, len(FRAME_MAGIC))[1]) if len(header) == FRAME_BYTES else None
@@ -125,7 +125,7 @@ class FrameReader:
 
 
 def newest_frame_generation(data: bytes) -> int:
-    """The newest generation that a frame in a file without a head claims to be of; -1 when there is none."""
+    """Return the newest generation that a frame in a file without a head states; -1 if there is no frame."""
     newest = -1
     position = data.find(FRAME_MAGIC)
     while 0 <= position <= len(data) - FRAME_BYTES:
@@ -145,7 +145,7 @@ def _holds_whole_batches(content: bytes) -> bool:
 
 
 class LooseFrame(NamedTuple):
-    """A frame that was found without its head."""
+    """A frame that was found without the head of its file."""
 
     generation: int
     sequence: int
@@ -153,9 +153,10 @@ class LooseFrame(NamedTuple):
 
 
 def loose_frames(data: bytes) -> list[LooseFrame]:
-    """The whole frames in a journal file, also of earlier uses of it, whose heads are gone.
+    """Return the whole frames in a journal file, also of earlier uses of the file, whose heads are gone.
 
-    What their checksums started from is not known then; but what the checksums of two frames of a generation both started from is it.
+    Without the head it is unknown what a frame's checksum started from. A frame counts if another frame of its generation has a checksum
+    that started from the same value.
     """
     found: dict[tuple[int, int], list[LooseFrame]] = {}
     position = data.find(FRAME_MAGIC)

@@ -1,4 +1,4 @@
-"""Read one loop's journal back: which files count, and the entries that were durable in them.
+"""Read one loop's journal: which files count, and which entries in them were durable.
 
 write/journal.py says which files there are and what their heads state.
 """
@@ -28,9 +28,9 @@ class _Headed(NamedTuple):
 
 
 def recover_journal(storage: Storage, directory: str) -> JournalContents:
-    """Read the journal of one loop, and make durable what was found. DamagedLog when frames that were durable are not there."""
+    """Read the journal of one loop, and sync what was read. DamagedLog if durable frames are missing."""
     found = read_journal(storage, directory)
-    # Who wrote it may have been killed before it was synced: nothing may rest on it before it is.
+    # Its writer may have been killed before the sync, and from now on recovery rests on it.
     sync_dir(storage, directory)
     for path in found.chain:
         with closing(storage.open(path)) as file:
@@ -39,7 +39,7 @@ def recover_journal(storage: Storage, directory: str) -> JournalContents:
 
 
 def read_journal(storage: Storage, directory: str) -> JournalContents:
-    """Read the journal of one loop. DamagedLog when frames that were durable are not there."""
+    """Read the journal of one loop. DamagedLog if durable frames are missing."""
     paths = [f"{directory}/{name}" for name in storage.list(directory) if name.endswith(JOURNAL_SUFFIX)]
     seen = sorted((each for path in paths if (each := _read_head(storage, path))), key=lambda each: each.head.generation)
     names = [int(path[len(directory) + 1 : -len(JOURNAL_SUFFIX)]) for path in paths]
@@ -66,7 +66,7 @@ def read_heads(storage: Storage, directory: str) -> list[Head]:
 
 
 def newest_ends(heads: Iterable[Head]) -> dict[ShardId, ShardEnd]:
-    """For each shard the end that is furthest of those that heads state."""
+    """Return for each shard the furthest end that heads state."""
     ends: dict[ShardId, ShardEnd] = {}
     for head in heads:
         for end in head.ends:
@@ -93,7 +93,7 @@ def _read_frames(storage: Storage, chain: Sequence[_Headed], sequence: int) -> t
             for found, content in reader.contents(sequence):
                 if found != sequence:
                     if not chain[0].head.is_synced:
-                        return entries, found, mended  # log.flush = os: what comes after a hole was never promised
+                        return entries, found, mended  # log.flush = os: frames after a hole were never promised
                     raise DamagedLog(*end, f"frame {sequence} is missing: the next one found is {found}, in {each.path}")
                 entries += decode_entries(content)
                 sequence += 1
@@ -103,7 +103,7 @@ def _read_frames(storage: Storage, chain: Sequence[_Headed], sequence: int) -> t
 
 
 def _refuse_headless(storage: Storage, paths: Iterable[str], newest: int) -> None:
-    """A file whose head was torn while it was made ready holds older frames only."""
+    """Raise DamagedLog for a file without a head that has newer frames. One that was torn while it was made ready has older ones only."""
     for path in paths:
         if newest_frame_generation(read_file(storage, path)) > newest:
             raise DamagedLog(path, 0, "the head of this journal file is damaged")

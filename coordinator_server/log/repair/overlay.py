@@ -1,4 +1,4 @@
-"""A file system that is read and never changed: what a start would write stays in memory, so that a start can be tried."""
+"""A view of the file system that keeps all changes in memory, so that a start can be tried on a directory without changing it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from coordinator_server.log.storage import File, InheritedLock, LocalFile, Local
 
 
 class ReadOnlyStorage(LocalStorage):
-    """The operating system's files, opened for reading alone."""
+    """The operating system's files, opened for reading only."""
 
     def open(self, path: str, /, *, create: bool = False) -> File:
         return LocalFile(path, os.open(path, os.O_RDONLY))
 
 
 class OverlayStorage(ReadOnlyStorage):
-    """What is written is seen by who reads it through the same object, and by nobody else."""
+    """Changes are seen by those who read through the same object, and by no one else."""
 
     def __init__(self) -> None:
         self._changes: dict[str, _Changes] = {}
@@ -43,10 +43,10 @@ class OverlayStorage(ReadOnlyStorage):
         return sorted(name for name in {*super().list(path), *made} if f"{path}/{name}" not in self._removed)
 
     def make_dir(self, path: str, /) -> None:
-        """Directories are there when something is in them."""
+        """Do nothing: a directory exists as soon as a file in it does."""
 
     def sync_dir(self, path: str, /) -> None:
-        """There is nothing to sync."""
+        """Do nothing: names in memory are not synced."""
 
     def rename(self, old: str, new: str, /) -> None:
         raise LogError(f"a start would rename {old}: that cannot be tried")
@@ -60,7 +60,7 @@ class OverlayStorage(ReadOnlyStorage):
 
 
 class _Changes:
-    """What was written to a file: pieces, the later over the earlier, and the size when that has changed."""
+    """The changes to a file: pieces, later ones over earlier ones, and the new size, or -1."""
 
     __slots__ = ("is_made", "pieces", "size")
 
@@ -109,10 +109,10 @@ class _OverlayFile:
         self._changes.size = size
 
     def reserve(self, position: int, length: int, /) -> None:
-        """There is room in memory."""
+        """Do nothing: there is room in memory."""
 
     def sync(self) -> None:
-        """Nothing is to be durable."""
+        """Do nothing: nothing has to be durable."""
 
     def close(self) -> None:
         if self._below is not None:

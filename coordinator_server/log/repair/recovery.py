@@ -1,14 +1,14 @@
-"""What a data directory holds after whatever happened to it: the durable ends, the journals on top of them.
+"""Recover a data directory: bring every shard's segments up to its journal.
 
-For each shard the newest journal head that names it says how far its segments are durable (``end``), and the frames say what comes
-after. Recovery makes the segments say the same, and syncs them; what is right already is left alone, so doing it twice changes
-nothing, and a sealed segment that somebody reads at the moment stays as it is.
+For each shard the newest journal head that names it states how far its segments are durable (``end``). The frames hold what comes after.
+Recovery writes that to the segments, and syncs them. It leaves alone what is right already, so a second run changes nothing, and a sealed
+segment that is being read stays as it is.
 
-    before the end    was durable: shorter files are damage. The content is verified when it is read
-    after the end     is what the frames say, from one segment to the next where there are files that start at those offsets
-    after the frames  only durable batches are ever written to segments: whole ones that continue the log stay, the rest is a torn tail
+    before the end    this was durable: a shorter file is damage. The content is verified when it is read
+    after the end     this is what the frames hold. It goes on in the next segment where there is a file that starts at that offset
+    after the frames  segments get durable batches only: whole ones that continue the log stay, the rest is a torn tail and is cut
 
-A shard that no journal knows (a restored copy) is read through its last segment: a torn tail is cut, damage before it refuses to start.
+Of a shard that no journal names (a restored copy) the last segment is read: a torn tail is cut, and damage before it is an error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from protocol.record_batch import HEADER_SIZE, read_header
 
 
 class Recovered(Struct):
-    """A consistent data directory: all that was acknowledged is in synced segments."""
+    """A consistent data directory: everything that was acknowledged is in synced segments."""
 
     shards: dict[ShardId, Segments]
     journals: dict[int, JournalContents]
@@ -44,7 +44,7 @@ class Recovered(Struct):
 def recover(storage: Storage, data_dir: str, part: LoopShards | None = None) -> Recovered:
     """Bring every shard's segments up to the journals of all loops; with ``part``, its shards' to its journal alone, while other loops run.
 
-    DamagedLog when that cannot be done without losing something.
+    DamagedLog if that is not possible without a loss.
     """
     loops = loops_of(storage, data_dir) if part is None else [part.loop]
     journals = {loop: recover_journal(storage, journal_dir(data_dir, loop)) for loop in loops}
@@ -71,7 +71,7 @@ def recover(storage: Storage, data_dir: str, part: LoopShards | None = None) -> 
 
 
 def _with_layer(directory: str, state: Segments) -> Segments:
-    """A shard of which only a layer is there goes on where the layer ends."""
+    """Let a shard whose segments end before its newest layer go on where the layer ends."""
     layer = newest_valid_layer(Path(directory))
     if layer is None or layer.to_offset <= state.end:
         return state
@@ -80,7 +80,7 @@ def _with_layer(directory: str, state: Segments) -> Segments:
 
 
 def _read_last(storage: Storage, directory: str, bases: list[int], *, is_synced: bool) -> Segments:
-    """A shard that no journal knows: where its last segment ends. With ``log.flush = os`` the journal may have forgotten it."""
+    """Find where the last segment ends of a shard that no journal names. With ``log.flush = os`` the journal may have lost it."""
     if not bases:
         return Segments([], 0, 0)
     for base in bases:
@@ -100,7 +100,7 @@ def _read_last(storage: Storage, directory: str, bases: list[int], *, is_synced:
 
 
 def _is_torn(storage: Storage, path: str, position: int) -> bool:
-    """Whether what starts there is the last thing in the file, or was never written."""
+    """Whether no batch follows the one that starts at ``position``, or nothing was ever written there."""
     with closing(storage.open(path)) as file:
         rest = file.pread(file.size() - position, position)
     try:
@@ -122,7 +122,7 @@ def _sync(storage: Storage, path: str, cut_to: int | None = None) -> None:
 
 
 class _Rebuild:
-    """One shard, from its durable end on: ``segment`` holds ``size`` bytes, then come ``batches``, then the log is at ``offset``."""
+    """One shard, from its durable end on: ``segment`` has ``size`` bytes, ``batches`` follow, and then the log is at ``offset``."""
 
     def __init__(self, storage: Storage, directory: str, bases: list[int], end: ShardEnd) -> None:
         self.storage = storage
@@ -157,7 +157,7 @@ class _Rebuild:
             self._next_segment()
             self._write_segment()
         if self.segment not in self.bases:
-            # An empty segment of which a power loss took the name: it is made anew with the next append.
+            # A power loss took the name of an empty segment: the next append makes it again.
             self.bases.append(self.segment)
         return Segments(self.bases, self.size, self.offset)
 
@@ -185,7 +185,7 @@ class _Rebuild:
             return
         with closing(self.storage.open(self._path, create=is_new)) as file:
             self._write(file, data)
-        # Whoever made the file may have been killed before its name was durable.
+        # The process that made the file may have been killed before its name was durable.
         _sync_names(self.storage, self.directory)
 
     def _write(self, file: File, data: bytes) -> None:
@@ -200,7 +200,7 @@ class _Rebuild:
         sync_file(file)
 
     def _keep_whole(self, size: int) -> None:
-        """Batches that go on where the frames end were durable when they were written here."""
+        """Keep batches that go on where the frames end: they were durable when they were written here."""
         limit = self.later[0] if self.later else None
         with suppress(DamagedLog):
             for batch in read_span(self.storage, Span(self._path, self.offset, self.size, size)):
@@ -209,7 +209,7 @@ class _Rebuild:
                 self.size, self.offset = batch.position + batch.header.size, batch.header.next_offset
 
     def _remove_stray(self, base: int) -> None:
-        # A roll that failed may leave an empty file behind. Nothing else starts between a segment and the end of what is in it.
+        # A failed roll may leave an empty file behind. No other file starts inside a segment.
         path = segment_path(self.directory, base)
         if self.storage.size(path):
             raise DamagedLog(

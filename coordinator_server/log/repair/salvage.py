@@ -1,13 +1,14 @@
-"""A new data directory with all that is whole in a damaged one.
+"""Write a new data directory with everything that is whole in a damaged one.
 
-For each shard the offsets from 0 to its end, from the best source there is:
+For each shard the new directory has the offsets from 0 to the end, from the best files that there are:
 
-    from the earliest place after which nothing is missing up to the newest whole layer: offset 0, or where a whole layer ends
-    the segments after it; where they are damaged the journal, which may still have the batches, also in frames of an earlier use
-    without any whole layer, what is whole in the others
+    1. the segments from offset 0 on, if they are whole up to the end of the newest whole layer;
+       else the oldest whole layer after which they are, and the segments after it
+    2. where segments are damaged: the journal, which may still have the batches, also in frames of an earlier use of a file
+    3. if no layer is whole: the batches that are whole in damaged layers
 
-Offsets that nothing is left of become empty batches, as Kafka's own compaction leaves them, so that every record keeps its offset; they
-are listed. A batch of which only the offset or the magic is damaged, which no checksum covers, is mended: its place tells both.
+Offsets of which nothing is left become empty batches, as Kafka's own compaction leaves them, so that every record keeps its offset. They
+are listed. If only the offset or the magic of a batch is damaged, which no checksum covers, it is mended: both are known from its place.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _MOST_OFFSETS: Final = 1 << 30
 
 
 class Hole(Struct, frozen=True):
-    """Offsets ``[begin, end)`` of which nothing was left."""
+    """Offsets ``[begin, end)`` of which nothing is left."""
 
     shard: str
     begin: int
@@ -47,14 +48,14 @@ class Hole(Struct, frozen=True):
 
 
 class Salvaged(Struct):
-    """What is in the new directory, what is missing, and which batches were mended (``path`` and position)."""
+    """What is in the new directory, what is missing, and which batches were mended (path and position)."""
 
     shards: int = 0
     batches: int = 0
     bytes: int = 0
     holes: list[Hole] = []
     mended: list[tuple[str, int]] = []
-    lost_frames: list[str] = []  # of the journal: where, and why; which offsets were in them is not known
+    lost_frames: list[str] = []  # of the journal: where, and why. Which offsets they had is unknown
 
 
 class _FoundBatch(NamedTuple):
@@ -69,9 +70,9 @@ class _FoundBatch(NamedTuple):
 
 
 def salvage(data_dir: str, out: str) -> Salvaged:
-    """Write all that is whole to the new directory ``out``.
+    """Write everything that is whole to the new directory ``out``.
 
-    LogError when it is there already, when a server runs (it would go on writing), or when meta.properties cannot be read.
+    LogError if it exists and is not empty, if a server runs (it would go on writing), or if meta.properties cannot be read.
     """
     if is_served(data_dir):
         raise LogError(f"a server runs on {data_dir}: stop it first, or what it writes from now on will be missing")
@@ -94,7 +95,7 @@ def salvage(data_dir: str, out: str) -> Salvaged:
             _fill(written, shard, ends[shard].offset if shard in ends else 0, report)
         source.close()
         report.shards += 1
-    # Last: without it the directory is none.
+    # Last: without this file it is no data directory.
     write_meta(target, out, meta)
     return report
 
@@ -110,7 +111,7 @@ def _fill(written: _NewShard, shard: ShardId, upto: int, report: Salvaged | None
 def _journals(
     storage: Storage, data_dir: str, report: Salvaged
 ) -> tuple[dict[ShardId, ShardEnd], dict[ShardId, dict[int, _FoundBatch]]]:
-    """How far the read_heads say that each shard is durable, and by offset the newest batch that there is in any whole frame."""
+    """Return how far each shard is durable by the heads, and by offset the newest batch in any whole frame."""
     heads: list[Head] = []
     found: list[tuple[int, int, Entry]] = []
     newest = 1 << 64
@@ -135,10 +136,10 @@ def _journals(
 
 
 class _DamagedShard:
-    """What is whole of one shard."""
+    """What is whole of one shard of the damaged directory."""
 
     def __init__(self, storage: Storage, directory: str, journaled: dict[int, _FoundBatch], report: Salvaged) -> None:
-        self.gaps_until = 0  # offsets before this may be missing: compaction left them out
+        self.gaps_until = 0  # compaction may have left out offsets before this
         self._storage = storage
         self._directory = directory
         self._journaled = journaled
@@ -146,7 +147,7 @@ class _DamagedShard:
         self._open: File | None = None
 
     def pieces(self) -> Iterator[_FoundBatch]:
-        """Whole batches, the offsets rising."""
+        """Yield whole batches, in the order of their offsets."""
         of_segments = sorted(self._of_segments(), key=lambda piece: (piece.offset, -piece.end))
         whole, damaged = self._layers()
         newest = whole[-1].to_offset if whole else 0
@@ -159,7 +160,7 @@ class _DamagedShard:
         if begin is not None:
             end = self.gaps_until = begin.to_offset
             yield from self._of_layer(begin)
-        # Records that only a damaged layer has are better than none.
+        # Without a whole layer, records of a damaged one are better than none.
         spare = {} if whole else {piece.offset: piece for layer in damaged for piece in self._of_layer(layer)}
         spare |= self._journaled
         for piece in of_segments:
@@ -172,7 +173,7 @@ class _DamagedShard:
         yield from _between(spare, end, None)
 
     def read(self, piece: _FoundBatch) -> bytes:
-        """The bytes of a batch."""
+        """Return the bytes of a batch."""
         if piece.data:
             return piece.data
         if self._open is None or self._open.path != piece.path:
@@ -199,7 +200,7 @@ class _DamagedShard:
                     yield _in_file(path, whole)
 
     def _layers(self) -> tuple[list[Layer], list[Layer]]:
-        """Whole ones and others whose manifest can be read, the oldest first."""
+        """Return the intact layers, and the others whose manifest can be read; the oldest first."""
         directory = Path(self._directory)
         whole, damaged = [], []
         for to_offset in reversed(layer_offsets(directory)):
@@ -236,7 +237,7 @@ def _reaches(pieces: Iterable[_FoundBatch], begin: int, end: int) -> bool:
 
 
 def _between(spare: dict[int, _FoundBatch], begin: int, end: int | None) -> Iterator[_FoundBatch]:
-    """What else there is of the offsets in between."""
+    """Yield the spare batches of the offsets in between."""
     for offset in sorted(spare):
         piece = spare[offset]
         if offset >= begin and (end is None or piece.end <= end):

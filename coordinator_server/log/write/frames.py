@@ -1,13 +1,13 @@
-"""The bytes of the journal: heads, frames and entries, written and read back.
+"""The bytes of the journal: heads, frames and entries.
 
     head    magic 8 | length u32 | crc u32 | generation u64 | replay_from u64 | sequence u64 | salt u64 | is_synced u8 | count u32 | ends | capacity u64
     end     topic length u16 | topic | partition i32 | segment i64 | size i64 | offset i64
     frame   magic 4 | generation u64 | sequence u64 | length u32 | crc u32 | entries      at the next multiple of 512 bytes
     entry   topic length u16 | topic | partition i32 | offset i64 | length u32 | record batches
 
-*Generation* counts uses of files; *sequence* counts frames, over all files. A frame's CRC covers everything but its magic and
-starts from its head's CRC, which covers a random salt: no frame of an earlier use, and nothing a client puts into a batch,
-parses as a continuation.
+*Generation* counts how often a file was taken into use; *sequence* counts frames, over all files. A frame's CRC covers everything but its
+magic, and starts from the CRC of its file's head, which covers a random salt. So neither a frame of an earlier use of the file nor any
+bytes of a client can be taken for the next frame.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ENTRY: Final = Layout(">qI")
 
 
 class ShardEnd(NamedTuple):
-    """How far a shard is durable in its segments: ``size`` bytes of the active ``segment``, and the offset that comes next."""
+    """How far a shard is durable in its segments: up to byte ``size`` of ``segment``, and up to ``offset``, which comes next."""
 
     shard: ShardId
     segment: int
@@ -46,7 +46,7 @@ class ShardEnd(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Batches of one shard in a frame."""
+    """The batches of one append, in a frame."""
 
     shard: ShardId
     offset: int
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
 
 
 class Head(Struct, frozen=True):
-    """What a journal file begins with. ``ends`` covers every frame before ``sequence``, the first of generation ``replay_from``."""
+    """The beginning of a journal file. ``ends`` covers every frame before ``sequence``, the first frame of generation ``replay_from``."""
 
     generation: int
     replay_from: int
@@ -62,27 +62,27 @@ class Head(Struct, frozen=True):
     salt: int
     ends: tuple[ShardEnd, ...]
     is_synced: bool = True
-    capacity: int = 0  # bytes of the file; 0 when its writer did not say
+    capacity: int = 0  # bytes of the file; 0 in files of older versions
 
 
 def aligned(position: int) -> int:
-    """Where the next sector begins: a torn sector never holds bytes of two frames."""
+    """Return the start of the next sector. Frames start at sectors, so that a torn sector holds bytes of one frame only."""
     return -(-position // SECTOR) * SECTOR
 
 
 def shard_prefix(shard: ShardId) -> bytes:
-    """How a shard is named in heads and frames."""
+    """Return the name of a shard as heads and frames have it."""
     topic = shard.topic.encode()
     return _NAME.pack(len(topic)) + topic + _PARTITION.pack(shard.partition)
 
 
 def entry_header(prefix: bytes, offset: int, length: int) -> bytes:
-    """What comes before the batches of an entry."""
+    """Return the bytes before the batches of an entry."""
     return prefix + _ENTRY.pack(offset, length)
 
 
 def encode_frame(generation: int, sequence: int, seed: int, content: Sequence[bytes]) -> bytes:
-    """A frame of entries, whose bytes come in any number of parts: they are copied once."""
+    """Return a frame. The bytes of its entries come in any number of parts, which are copied once."""
     checked = FRAME_CHECKED.pack(generation, sequence, sum(map(len, content)))
     crc: int = crc32c(checked, seed)
     for part in content:
@@ -91,7 +91,7 @@ def encode_frame(generation: int, sequence: int, seed: int, content: Sequence[by
 
 
 def encode_head(head: Head) -> tuple[bytes, int]:
-    """The bytes of a head, and the CRC that its frames start from."""
+    """Return the bytes of a head, and the CRC that its frames' CRCs start from."""
     parts = [_HEAD.pack(head.generation, head.replay_from, head.sequence, head.salt, head.is_synced, len(head.ends))]
     for end in head.ends:
         parts += (shard_prefix(end.shard), _END.pack(end.segment, end.size, end.offset))
@@ -102,7 +102,7 @@ def encode_head(head: Head) -> tuple[bytes, int]:
 
 
 def decode_head(data: bytes) -> tuple[Head, int, int] | None:
-    """The head, the CRC its frames start from, and where they start; None for anything but a whole head."""
+    """Return the head, the CRC that its frames' CRCs start from, and their first position; None if it is no whole head."""
     if len(data) < _PREFIX.size:
         return None
     magic, length, crc = _PREFIX.unpack_from(data)
@@ -122,7 +122,7 @@ def decode_head(data: bytes) -> tuple[Head, int, int] | None:
 
 
 def decode_entries(content: bytes) -> Iterator[Entry]:
-    """The entries of a frame."""
+    """Return the entries of a frame's content."""
     position = 0
     while position < len(content):
         shard, position = _decode_shard(content, position)

@@ -1,17 +1,17 @@
-"""The journal: the durable edge of all shards of one loop.
+"""The journal of one loop: records of all its shards are durable here first, and in segments later.
 
-Files of zeros, made ahead of time and used in turn, so that making a submit durable is one write into space that is there already,
-and one sync. frames.py has the bytes. A frame is the batches of one submit, all or none. A file is one of:
+Files are filled with zeros ahead of time and used in turn. So a submit costs one write into space that exists already, and one sync.
+A frame holds the batches of one submit, all or none; frames.py has its bytes. A file is one of:
 
     active      takes frames
     spare       the next one: its head is durable before the active file is full
-    retained    the one before the active: its frames are needed until the next spare's head says otherwise
-    free        everything else
+    retained    the one before the active: recovery needs its frames until the next spare's head is durable
+    free        every other file
 
-A head states how far each shard is durable in its segments. That covers every frame before ``sequence``, the first of generation
-``replay_from``: recovery takes the newest head, and the frames from there on. A spare's head is written once everything before
-the active file is in synced segments, and only over a free file: when it is torn, the head before it still stands, and all that it
-rests on is there.
+A head states how far each shard is durable in its segments, and which frame comes after that: frame ``sequence``, the first of generation
+``replay_from``. Recovery takes the newest head and the frames from there on. A spare's head is written when everything before the
+active file is in synced segments, and only over a free file. If that write is torn, the head before it is the newest one, and all
+files that it needs still exist.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import ZEROS, File, Storage, sync_file, write_all
 from coordinator_server.log.write.frames import FRAME_BYTES, SECTOR, Entry, Head, ShardEnd, aligned, encode_frame, encode_head
 
-FIRST_BYTES: Final = 1 << 20  # small, so that the first start is quick
+FIRST_BYTES: Final = 1 << 20  # of the first file: small, so that the first start is quick
 
 
 class JournalFile:
@@ -48,7 +48,7 @@ class JournalFile:
 
 
 class Journal:
-    """The files of one loop. ``start``, ``prepare`` and ``finish`` wait for the disk; ``prepare`` may run in another thread."""
+    """The journal's files. ``start``, ``prepare`` and ``finish`` wait for the disk; ``prepare`` may run in another thread."""
 
     def __init__(self, storage: Storage, directory: str, journal_bytes: int, *, is_synced: bool = True) -> None:
         self.directory = directory
@@ -69,7 +69,7 @@ class Journal:
         return self._active
 
     def start(self, after: JournalContents, ends: Iterable[ShardEnd]) -> None:
-        """Begin anew in a file that recovery does not rest on; ``ends`` is all there is. Then every other file is free."""
+        """Begin a new generation in a file that recovery does not need. ``ends`` states all shards, so every other file is free after it."""
         self._generation = after.generation
         self.sequence = after.sequence
         self._free = [self._storage.open(path) for path in after.others]
@@ -78,7 +78,10 @@ class Journal:
         self._free += [self._storage.open(path) for path in after.chain]
 
     def retire(self, after: JournalContents, ends: Iterable[ShardEnd]) -> None:
-        """Leave a journal that nobody writes any more as one clean file. Names go in any order, so first nothing must rest on them."""
+        """Leave one clean file of a journal that no loop writes any more.
+
+        A power loss may undo the removals of files in any order, so first a new head has to say that none of them is needed.
+        """
         if after.entries or after.others or len(after.chain) > 1:
             self.start(after, ends)
             for file in self._free:
@@ -86,29 +89,29 @@ class Journal:
             self.close()
 
     def frame(self, content: Sequence[bytes]) -> bytes:
-        """The next frame, to be written at the active file's position."""
+        """Return the next frame, to be written at the active file's position."""
         return encode_frame(self.active.generation, self.sequence, self.active.seed, content)
 
     def advance(self, frame_bytes: int) -> None:
-        """The frame is durable."""
+        """Move on by a frame that is durable."""
         self.active.position = aligned(self.active.position + frame_bytes)
         self.sequence += 1
 
     def turn(self) -> None:
-        """Go on in the spare file."""
+        """Make the spare file the active one."""
         assert self.spare is not None
         self._retained.append(self.active)
         self._active, self.spare = self.spare, None
         self._active.first_sequence = self.sequence
 
     def prepare(self, ends: Iterable[ShardEnd], content_bytes: int) -> JournalFile:
-        """Make a spare that takes a frame of ``content_bytes``; ``ends`` covers everything before the active file."""
+        """Make a spare file that a frame of ``content_bytes`` fits into; ``ends`` covers everything before the active file."""
         first = self.active
         head = self._head(first.generation, first.first_sequence, ends)
         return self._make(head, max(self._journal_bytes, len(encode_head(head)[0]) + SECTOR + FRAME_BYTES + content_bytes))
 
     def use(self, spare: JournalFile) -> None:
-        """The spare is ready: what its head made worthless is free."""
+        """Take over a spare that is ready. The files that its head no longer needs are free."""
         self._free += [retained.file for retained in self._retained]
         self._retained.clear()
         if self.spare is not None:
@@ -116,7 +119,7 @@ class Journal:
         self.spare = spare
 
     def finish(self, ends: Iterable[ShardEnd]) -> None:
-        """All is in synced segments: say so, if there is a file to say it in, so that the next start is quick."""
+        """Write a head that says that all is in synced segments, so that the next start is quick. Without a free file there is none."""
         if not self._free and self.spare is not None:
             self._free.append(self.spare.file)
             self.spare = None
@@ -124,7 +127,7 @@ class Journal:
             self._retained.append(self._make(self._clean_head(ends), self._free[-1].size()))
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         used = [each.file for each in (self._active, self.spare, *self._retained) if each is not None]
         for file in used + self._free:
             file.close()
@@ -137,7 +140,7 @@ class Journal:
         return Head(self._generation + 1, replay_from, sequence, salt, tuple(ends), self._is_synced)
 
     def _make(self, head: Head, size: int) -> JournalFile:
-        """Write a head over a free file of that size, or over a new one."""
+        """Write a head over a free file of that size, or over a new file."""
         size = aligned(max(size, len(encode_head(head)[0]) + SECTOR))
         raw, seed = encode_head(replace(head, capacity=size))
         file = self._free_file(size) or self._new_file(head.generation, size)
@@ -165,7 +168,7 @@ class Journal:
         try:
             for position in range(0, size, len(ZEROS)):
                 write_all(file, ZEROS[: size - position], position)
-            # Nothing rests on this file yet: that it cannot be synced (a full disk may be noticed here) is no reason to stop.
+            # Recovery does not need this file yet, so a failed sync (a full disk may show here) does not fail the log.
             file.sync()
             self._storage.sync_dir(self.directory)
         except OSError:
@@ -176,12 +179,12 @@ class Journal:
 
 
 class JournalContents(Struct):
-    """What is in the journal of one loop."""
+    """What was read from the journal of one loop."""
 
     head: Head | None = None
     entries: list[Entry] = []
     generation: int = 0  # the newest ever used
     sequence: int = 0  # of the next frame
-    chain: list[str] = []  # the files that the newest head rests on
+    chain: list[str] = []  # the files that the newest head needs
     others: list[str] = []
     mended: list[tuple[str, int]] = []  # where frames had a rotten bit

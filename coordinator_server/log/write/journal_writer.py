@@ -1,13 +1,13 @@
-"""Where the journal is written and synced: on the caller's loop, in a thread, or wherever it costs less at the moment.
+"""Write and sync the journal: on the caller's loop, in a thread, or on the one of the two that is cheaper at the moment.
 
-On the loop (``inline``) nothing is handed over, but the loop stands still for as long as the disk takes. In a thread the loop goes
-on, but the thread may wait a whole switch interval of the interpreter (5 ms) after each system call until a busy loop lets it run.
-``adaptive`` writes inline while that is quick, in the thread while it is not, and tries again from time to time:
+A sync on the loop (``inline``) stops the loop until the disk is done. In a thread it does not, but beside a busy loop the thread may wait
+a whole switch interval of the interpreter (5 ms) after each system call. ``adaptive`` writes inline while syncs are quick, in the thread
+while they are slow, and tries inline again from time to time:
 
-    inline ──syncs take more than SLOW_S, on a moving average that weighs one as an eighth──► thread, for ``hold`` writes
-    thread ──``hold`` writes later──► inline, where now a single slow one is enough to go back; then ``hold`` doubles
+    inline ──the moving average of syncs (each weighs 1/8) passes SLOW_S──► thread, for ``hold`` writes
+    thread ──``hold`` writes later──► inline, where a single slow sync is enough to go back; then ``hold`` doubles
 
-How long the thread's own syncs take says little: beside a busy loop it sees the interpreter's switch interval, not the disk.
+The thread does not time its own syncs: beside a busy loop it would measure the interpreter's switch interval, not the disk.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LONGEST_HOLD: Final = 4096
 
 
 class Sync(Enum):
-    """Where a write becomes durable; NEVER leaves that to the operating system (``log.flush = os``)."""
+    """Where a write is synced; NEVER leaves that to the operating system (``log.flush = os``)."""
 
     ADAPTIVE = "adaptive"
     INLINE = "inline"
@@ -46,7 +46,7 @@ class Writer(Protocol):
         """Write, sync, and call ``done`` on the caller's loop: before this returns, or later through ``post``."""
 
     def close(self) -> None:
-        """Settle what is under way, and stop."""
+        """Finish the write under way, call its ``done``, and stop."""
 
 
 def make_writer(sync: Sync, post: Post) -> Writer:
@@ -66,7 +66,7 @@ def make_writer(sync: Sync, post: Post) -> Writer:
 def write_durably(
     file: File, data: bytes, position: int, sync: Callable[[File], None] = lambda file: file.sync()
 ) -> LogError | None:
-    """One write and one sync. A write that failed left at most a part of itself, to be overwritten; a sync that failed left nobody knows what."""
+    """Write once and sync once. A failed write leaves at most a part of itself, which the next one overwrites; after a failed sync the content is unknown."""
     try:
         write_all(file, data, position)
     except OSError as error:
@@ -79,7 +79,7 @@ def write_durably(
 
 
 class InlineWriter:
-    """On the caller's loop."""
+    """Writes on the caller's loop."""
 
     def __init__(self, sync: Callable[[File], None] = lambda file: file.sync()) -> None:
         self._sync = sync
@@ -88,11 +88,11 @@ class InlineWriter:
         done(write_durably(file, data, position, self._sync))
 
     def close(self) -> None:
-        """Nothing is ever under way."""
+        """No write is ever under way."""
 
 
 class ThreadWriter:
-    """In a thread of its own, started with the first write."""
+    """Writes in a thread of its own, which the first write starts."""
 
     def __init__(self, post: Post) -> None:
         self._post = post
@@ -125,14 +125,14 @@ class ThreadWriter:
                 self._post(self._report)
 
     def _report(self) -> None:
-        # Posted by the thread, and called by close, which may come first.
+        # Both the thread (by post) and close call this; close may be first.
         done, self._done = self._done, None
         if done is not None:
             done(self._outcome)
 
 
 class AdaptiveWriter:
-    """Inline while the disk is fast, else in the thread."""
+    """Writes inline while the disk is fast, else in the thread."""
 
     def __init__(self, thread: Writer, clock: Callable[[], float] = time.perf_counter) -> None:
         self.is_inline = True
@@ -140,7 +140,7 @@ class AdaptiveWriter:
         self._clock = clock
         self._average = 0.0
         self._hold = FIRST_HOLD
-        self._writes = 0  # since the last move
+        self._writes = 0  # since the last change of place
 
     def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
         self._writes += 1

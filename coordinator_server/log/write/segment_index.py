@@ -1,14 +1,14 @@
-"""Where in a segment an offset or a time is: a mark for every 64 KiB or so, so that a reader starts near what it looks for.
+"""The index of a segment: one mark for about every 64 KiB, so that a reader starts near the offset or time that it looks for.
 
-The active segment's marks are kept while it is written. With the roll they go to ``%020d.marks`` beside the segment:
+The active segment's marks are in memory. When it is sealed they are written to ``%020d.marks`` beside it:
 
     magic 8 | crc u32 | size i64 | end i64 | first_ms i64 | max_ms i64 | marks: (offset i64, position i64, max_ms i64)…
 
-The file is a cache. It is never synced; one that is missing, torn, rotten, or of a segment of another size is made anew from the batches'
-headers, by whoever needs it first. Marks only say where to begin to read: batches are verified from there on all the same.
+The file is a cache, and is never synced. If it is missing, torn, damaged, or does not fit the segment's size, its first user makes it anew
+from the headers of the batches. Marks only say where to begin to read: batches are verified from there on.
 
-Times are Kafka's: the largest timestamp of a batch, in ms since 1970. Clocks go back at times, so a mark carries the largest of all
-that is before it, and the first record at or after a time is never before a mark that carries an earlier one.
+Times are Kafka's: the largest timestamp of a batch, in ms since 1970. Clocks may go back, so a mark has the largest timestamp of all batches
+before it. If that is earlier than a time, the first record at or after the time is not before the mark.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SegmentIndex:
         self._marks = array("q")
 
     def add(self, size: int, next_offset: int, times: Times) -> None:
-        """``size`` bytes of batches more."""
+        """Add ``size`` bytes of batches."""
         marks = self._marks
         if not marks or self.size - marks[-2] >= MARK_BYTES:
             marks.extend((self.end, self.size, self.max_ms))
@@ -74,17 +74,17 @@ class SegmentIndex:
         self.end = next_offset
 
     def before_offset(self, offset: int) -> Mark | None:
-        """The last mark that ``offset`` is not before."""
+        """Return the last mark at or before ``offset``."""
         found = bisect_right(self._marks[0::3], offset)
         return self._mark(found - 1) if found else None
 
     def before_time(self, ms: int) -> Mark | None:
-        """The last mark that the first record at or after ``ms`` is not before."""
+        """Return the last mark at or before the first record with the timestamp ``ms`` or a later one."""
         found = bisect_left(self._marks[2::3], ms)
         return self._mark(found - 1) if found else None
 
     def __add__(self, later: SegmentIndex) -> SegmentIndex:
-        """The index of two parts of a segment that follow one another."""
+        """Return the index of two parts of a segment, one after the other."""
         whole = SegmentIndex(later.end, later.size)
         whole.first_ms = self.first_ms if self.first_ms != NO_TIME else later.first_ms
         whole.max_ms = max(self.max_ms, later.max_ms)
@@ -95,7 +95,7 @@ class SegmentIndex:
         return whole
 
     def encode(self) -> bytes:
-        """The content of a marks file."""
+        """Return the content of a marks file."""
         marks = Layout(f">{len(self._marks)}q").pack(*self._marks)
         body = _HEAD.pack(self.size, self.end, self.first_ms, self.max_ms) + marks
         crc: int = crc32c(body)
@@ -106,7 +106,7 @@ class SegmentIndex:
 
 
 def decode_index(data: bytes) -> SegmentIndex | None:
-    """None for anything but a whole marks file."""
+    """Return the index in a marks file; None if the file is not whole."""
     body = data[_CRC_END:]
     if len(body) < _HEAD.size or (len(body) - _HEAD.size) % 24 or not data.startswith(_MAGIC):
         return None
@@ -120,13 +120,13 @@ def decode_index(data: bytes) -> SegmentIndex | None:
 
 
 def first_ms_of(data: bytes) -> int:
-    """The timestamp that batches begin with."""
+    """Return the base timestamp of the first batch."""
     first_ms: int = HEADER_TIMES.unpack_from(data)[1] if len(data) >= HEADER_TIMES.size else NO_TIME
     return first_ms
 
 
 def times_of(data: bytes) -> Times:
-    """The timestamps of whole batches."""
+    """Return the timestamps of whole batches."""
     first_ms = max_ms = NO_TIME
     position = 0
     while position < len(data):
@@ -139,7 +139,7 @@ def times_of(data: bytes) -> Times:
 
 
 def write_marks(storage: Storage, segment: str, index: SegmentIndex) -> None:
-    """Keep the marks of a sealed segment. That there is no room for them is no harm."""
+    """Write the marks of a sealed segment. A failure is ignored: they can be made again."""
     with suppress(OSError), closing(storage.open(marks_path(segment), create=True)) as file:
         data = index.encode()
         write_all(file, data, 0)
@@ -148,7 +148,7 @@ def write_marks(storage: Storage, segment: str, index: SegmentIndex) -> None:
 
 
 def read_marks(storage: Storage, segment: str) -> SegmentIndex | None:
-    """The marks of a sealed segment, if they are there and are the segment's."""
+    """Return the marks of a sealed segment; None if they are missing, damaged, or of another segment."""
     path = marks_path(segment)
     if not storage.exists(path):
         return None
@@ -157,7 +157,7 @@ def read_marks(storage: Storage, segment: str) -> SegmentIndex | None:
 
 
 def index_of_sealed(storage: Storage, segment: str, base: int) -> SegmentIndex:
-    """The index of a sealed segment: from its marks, else from its batches, and then its marks are kept."""
+    """Return the index of a sealed segment: from its marks, or else from its batches, whose marks are written then."""
     index = read_marks(storage, segment)
     if index is None:
         index = scan(storage, segment, base, storage.size(segment))
@@ -166,7 +166,7 @@ def index_of_sealed(storage: Storage, segment: str, base: int) -> SegmentIndex:
 
 
 def scan(storage: Storage, segment: str, base: int, size: int) -> SegmentIndex:
-    """The index of a segment's first ``size`` bytes, from the headers of its batches. DamagedLog where there is none."""
+    """Make the index of a segment's first ``size`` bytes from the headers of its batches. DamagedLog where no batch begins."""
     index = SegmentIndex(base)
     for batch_bytes, next_offset, times in _headers(storage, segment, base, size):
         index.add(batch_bytes, next_offset, times)

@@ -1,11 +1,12 @@
 """The segments of one shard, as they are written.
 
-Durable batches wait in memory until they are written in bulk: the journal has them until then, and until they are synced. Space for
-them is reserved before the journal acknowledges them. The last segment is active; the ones before it are sealed: cut to their exact
-size, synced, never changed again. A segment is named for the offset it starts at, so an empty active one may follow the last record.
-The next one begins when a batch does not fit any more, or is so much newer than the segment's first that it is time (``log.roll.ms``).
+Durable batches wait in memory and are written in bulk. Until their segment is synced, the journal has them. Disk space for a batch is
+reserved before its submit is answered. The last segment is active. The ones before it are sealed: cut to their exact size, synced, and
+never changed again. A new segment begins when a batch does not fit, or is newer than the segment's first by more than ``log.roll.ms``.
+It is named for the offset that it starts at, so the active segment may be empty.
 
-Two sides share a shard, and count its bytes since it was opened, with counters that only grow and have one writer each:
+The loop and any other thread share a shard. They count its bytes since it was opened, with counters that have one writer each and, but
+for ``claimed``, only grow:
 
     the loop       accepted: durable, waiting or written      claimed: accepted or in flight; taken back when that fails
     the lock       written: in segments                       granted: room is reserved for them; claimed never passes it
@@ -35,7 +36,7 @@ from coordinator_server.log.write.segment_index import (
 from protocol.record_batch import HEADER_OFFSETS, HEADER_SIZE, LENGTH_END
 
 RESERVE_BYTES: Final = 256 * 1024
-WRITE_BYTES: Final = 256 * 1024  # what waits in a shard before it is written out early
+WRITE_BYTES: Final = 256 * 1024  # a shard with more that waits is written early
 ROLL_MS: Final = 168 * 60 * 60 * 1000
 SEGMENT_BYTES: Final = 100 * 1024 * 1024
 
@@ -49,14 +50,14 @@ class Segments(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When a segment is full: bytes, and ms between the timestamps of its first batch and of one that would be appended."""
+    """When a segment is full: its bytes, and the ms between the timestamps of its first batch and of the next one."""
 
     segment_bytes: int
     roll_ms: int = ROLL_MS
 
 
 def end_of_batches(data: bytes, offset: int) -> int:
-    """One after the last offset of whole batches that start at ``offset``; ValueError for anything else."""
+    """Return the offset after whole batches that start at ``offset``. ValueError if they are anything else."""
     position = 0
     while position < len(data):
         if len(data) - position < HEADER_SIZE:
@@ -70,7 +71,7 @@ def end_of_batches(data: bytes, offset: int) -> int:
 
 
 class ShardLog:
-    """One shard's segments."""
+    """The segments of one shard, the batches that wait to be written to them, and the room that is reserved."""
 
     def __init__(self, storage: Storage, directory: str, shard: ShardId, state: Segments, limits: Limits) -> None:
         self.shard = shard
@@ -89,8 +90,8 @@ class ShardLog:
         # Under the lock:
         self._granted = self._written = 0
         self._bases = list(state.bases)
-        self._index = SegmentIndex(state.end, state.size)  # of what is written to the active segment since it was opened
-        self._found = None if state.size else SegmentIndex(state.end)  # of what was in it before; None until somebody needs that
+        self._index = SegmentIndex(state.end, state.size)  # of what was written to the active segment since it was opened
+        self._found = None if state.size else SegmentIndex(state.end)  # of what was in it before; None until it is needed
         self._found_size = state.size
         self._first_ms = NO_TIME  # of what is in it, or was taken for it
         self._file: File | None = None
@@ -104,19 +105,19 @@ class ShardLog:
     # The loop's side.
 
     def claim(self, size: int) -> None:
-        """Make sure that ``size`` more bytes will find room; OSError when they do not."""
+        """Make sure that there is room for ``size`` more bytes. OSError if there is not."""
         if self._claimed + size > self._granted:
             with self._lock:
                 self._reserve(self._claimed + size - self._granted)
         self._claimed += size
 
     def withdraw(self, size: int) -> None:
-        """What was claimed is not coming."""
+        """Give back a claim: its submit failed."""
         self._claimed -= size
         self.tail = self.end
 
     def accept(self, data: bytes, next_offset: int) -> bool:
-        """The batches are durable. Whether the worker should ``tend`` to the shard."""
+        """Take batches that are durable. Return whether the worker should ``tend`` to the shard."""
         self._waiting.append((data, next_offset))
         self._accepted += len(data)
         self.end = next_offset
@@ -127,18 +128,18 @@ class ShardLog:
 
     @property
     def taken_bytes(self) -> int:
-        """How many durable bytes there have been since it was opened."""
+        """The number of durable bytes since the shard was opened."""
         return self._accepted
 
     # Any thread's side.
 
     @property
     def is_waiting(self) -> bool:
-        """Some of what is durable is not in a segment yet."""
+        """Whether durable batches wait to be written."""
         return self._accepted > self._written
 
     def tend(self) -> None:
-        """Write what waits if it is much, and reserve room ahead of time."""
+        """Write what waits if that is much, and reserve room ahead of time."""
         self._is_tending = False
         if self._is_much_waiting:
             self.write_and_roll()
@@ -147,13 +148,13 @@ class ShardLog:
                 self._reserve(1)
 
     def write_and_roll(self) -> None:
-        """Write what waits, into new segments where the active one is full."""
+        """Write what waits. Begin a new segment whenever the active one is full."""
         with self._lock:
             while self._write_waiting(self._limits):
                 self._roll()
 
     def checkpoint(self) -> ShardEnd:
-        """Write and sync all that is durable; how far that is."""
+        """Write and sync everything that waits. Return how far the shard is durable in its segments then."""
         with self._lock:
             while self._write_waiting(self._limits):
                 self._roll()
@@ -168,7 +169,7 @@ class ShardLog:
         return end
 
     def seal(self) -> int:
-        """Start a new segment unless the active one is empty; the offset up to which everything is sealed."""
+        """Begin a new segment unless the active one is empty. Return the offset up to which everything is sealed."""
         with self._lock:
             while self._write_waiting(self._limits):
                 self._roll()
@@ -177,7 +178,7 @@ class ShardLog:
             return self._written_end
 
     def close(self) -> ShardEnd:
-        """Write, cut, sync."""
+        """Write and sync everything, and cut the active segment to its size."""
         end = self.checkpoint()
         with self._lock:
             if self._file is not None:
@@ -186,26 +187,26 @@ class ShardLog:
         return end
 
     def release(self) -> None:
-        """Let go of the file as it is."""
+        """Close the active segment's file as it is."""
         with self._lock:
             file, self._file = self._file, None
             if file is not None:
                 file.close()
 
     def segments(self) -> Segments:
-        """What is in the segments when all that is durable has been written."""
+        """Write everything that waits, and return what the segments hold then."""
         with self._lock:
             self._write_waiting(None)
             return Segments(list(self._bases), self._size, self._written_end)
 
     def index(self, base: int) -> SegmentIndex:
-        """Where the batches of a segment are. DamagedLog when that has to be read from it, and cannot be."""
+        """Return the index of a segment. DamagedLog if it has to be made from the segment, and that is damaged."""
         path = segment_path(self.directory, base)
         with self._lock:
             is_active = bool(self._bases) and base == self._bases[-1]
             found, size = self._found, self._found_size
         if is_active:
-            # What was there when the log was opened does not change any more.
+            # The part that was there when the log was opened never changes.
             if found is None:
                 found = scan(self._storage, path, base, size)
             with self._lock:
@@ -215,17 +216,17 @@ class ShardLog:
         return index_of_sealed(self._storage, path, base)
 
     def bases(self) -> list[int]:
-        """The offsets that the segments begin at."""
+        """Return the base offsets of the segments."""
         with self._lock:
             return list(self._bases)
 
     def forget(self, base: int) -> None:
-        """A sealed segment is about to be removed: nobody begins to read it any more."""
+        """Hide a sealed segment that is about to be removed from new readers."""
         with self._lock:
             self._bases.remove(base)
 
     def recall(self, base: int) -> None:
-        """It could not be removed."""
+        """Show it again: it could not be removed."""
         with self._lock:
             insort(self._bases, base)
 
@@ -258,7 +259,7 @@ class ShardLog:
         return self._file
 
     def _write_waiting(self, limits: Limits | None) -> bool:
-        """Write what waits, but not over the limits of a segment; whether that left something."""
+        """Write what waits, as far as the active segment may take it. Return whether something is left."""
         waiting, taken = self._waiting, self._taken
         while True:
             size = self._size + sum(len(data) for data, _ in taken)
@@ -271,7 +272,7 @@ class ShardLog:
             self._write_taken(size)
 
     def _has_room(self, data: bytes, size: int, limits: Limits) -> bool:
-        """Whether the batches go into the active segment, which has ``size`` bytes with what was taken for it."""
+        """Whether the batches still go into the active segment, which has ``size`` bytes with those taken for it."""
         if self._first_ms == NO_TIME:
             self._first_ms = first_ms_of(self._open().pread(HEADER_SIZE, 0) if self._size else self._taken[0][0])
         return size + len(data) <= limits.segment_bytes and first_ms_of(data) - self._first_ms <= limits.roll_ms
@@ -288,7 +289,7 @@ class ShardLog:
 
     def _roll(self) -> None:
         old, base = self._open(), self._written_end
-        # A segment that starts at an offset says that everything before it is durable: so that comes first.
+        # The name of a segment says that everything before its offset is durable. So the old one is synced first.
         sync_file(old)
         if self._is_new:
             self._sync_names()
@@ -296,7 +297,7 @@ class ShardLog:
         self._stray = segment_path(self.directory, base)
         new = self._storage.open(self._stray, create=True)
         try:
-            # What was granted in the old segment is promised.
+            # Room that was granted in the old segment is promised: the new one has to have it.
             if self._granted > self._written:
                 new.reserve(0, self._granted - self._written)
             self._give_back(old)
@@ -316,7 +317,7 @@ class ShardLog:
         self._is_dirty = self._is_new = False
 
     def _remove_stray(self) -> None:
-        """The file of a roll that failed must be gone before the next one, or it would look like a segment in the middle of another."""
+        """Remove the file of a failed roll. After more writes its name would mean a segment in the middle of another."""
         if self._stray is not None:
             self._storage.remove(self._stray)
             self._stray = None

@@ -1,4 +1,4 @@
-"""Where slow things are done beside the caller's loop: one thread that takes jobs in turn."""
+"""Do slow work beside the caller's loop, in one thread that runs jobs one after another."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Worker(Protocol):
     """Runs jobs one at a time."""
 
     def run(self, job: Job, /, *, delay: float = 0.0) -> None:
-        """Run ``job`` after those that were given before it, ``delay`` seconds from now or later."""
+        """Run ``job`` after the jobs that were given before it, and not before ``delay`` seconds from now."""
 
     def close(self) -> None:
-        """Return when the job that runs is done; what waits is dropped."""
+        """Drop the jobs that wait, and return when the running one is done."""
 
 
 class ThreadWorker:
-    """A thread of its own, started with the first job. ``on_death`` is called there when a job raises."""
+    """Runs jobs in a thread that the first one starts. If a job raises, the thread ends and calls ``on_death``."""
 
     def __init__(self, on_death: Callable[[], None]) -> None:
         self._jobs: SimpleQueue[tuple[Job | None, float]] = SimpleQueue()

@@ -16,7 +16,8 @@ from coordinator_server.log.file_names import layer_offsets
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Block, in_order, write_checkpoint
 from coordinator_server.log.layers.layer import open_layer
-from coordinator_server.log.repair.check import Finding, Report, check
+from coordinator_server.log.repair.check import check
+from coordinator_server.log.repair.findings import Finding, Report
 from coordinator_server.log.repair.salvage import Hole, salvage
 from coordinator_server.log.shards import Append, ShardId
 from protocol.record_batch import BatchBuilder, Record, read_header
