@@ -28,13 +28,12 @@ from coordinator_server.runtime.timers import ShardTimers
 from protocol.control_records import end_transaction_marker
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
-from protocol.record_batch import CONTROL, NO_HEADERS, TRANSACTIONAL, BatchBuilder
+from protocol.record_batch import CONTROL, HEADER_SIZE, NO_HEADERS, TRANSACTIONAL, BatchBuilder
 
 S = TypeVar("S", bound=CoordinatorShard)
 
 # A record's attributes, its deltas and lengths as varints, and the header count: never more.
 _RECORD_OVERHEAD = 32
-_BATCH_OVERHEAD = 61
 
 
 class ShardState(Enum):
@@ -193,8 +192,8 @@ class ShardContext(Generic[S]):
 
     def _batch_with_room(self, size: int, wall_ms: Callable[[], int], max_batch_bytes: int) -> BatchBuilder:
         """The open batch, or a new one when that has no room for ``size`` bytes. Raises TooLarge."""
-        if size + _BATCH_OVERHEAD > max_batch_bytes:
-            raise TooLarge(f"records of {size} bytes, {max_batch_bytes - _BATCH_OVERHEAD} fit into a batch")
+        if size + HEADER_SIZE > max_batch_bytes:
+            raise TooLarge(f"records of {size} bytes, {max_batch_bytes - HEADER_SIZE} fit into a batch")
         batch = self._batch
         if batch is not None and batch.size + size > max_batch_bytes:
             self._close_batch()

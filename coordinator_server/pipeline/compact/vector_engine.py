@@ -25,7 +25,7 @@ from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.layer.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.layer.record_digest import GOLDEN, MASK, MIX, SEEDS, RecordDigest
 from coordinator_server.pipeline.rules import Keyed
-from protocol.record_batch import HEADER_SIZE, MAGIC
+from protocol.record_batch import HEADER_SIZE, LENGTH_END, MAGIC
 
 GROUP_BYTES: Final = 64 * 1024 * 1024
 WRITE_RECORDS: Final = 1 << 17
@@ -206,7 +206,7 @@ def _write_batches(rows: _Rows, cuts: Ints, tails: pa.Array, attempt: LayerAttem
     deltas = (timestamp - np.repeat(rows.timestamp[cuts[:-1]], counts), offset - np.repeat(rows.offset[cuts[:-1]], counts))
     records = pc.binary_join_element_wise(_prefixes(*deltas, pc.binary_length(tails).to_numpy()), tails, _EMPTY)
     edges = _edges(records)[cuts - start]
-    headers["length"] = np.diff(edges) + HEADER_SIZE - 12
+    headers["length"] = np.diff(edges) + HEADER_SIZE - LENGTH_END
     _append(headers, memoryview(records.buffers()[2]), edges, attempt)
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 from crc32c import crc32c
 from numpy.typing import NDArray
 
-from protocol.record_batch import HEADER_SIZE, MAGIC
+from protocol.record_batch import HEADER_SIZE, LENGTH_END, MAGIC
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -47,7 +47,6 @@ NARROW: Final = 48
 CHECKED_FROM: Final = 21
 _LENGTH: Final = Layout(">i")
 _LENGTH_AT: Final = 8
-_LENGTH_END: Final = 12
 _MIN_RECORD: Final = 7
 
 
@@ -116,7 +115,7 @@ def read_columns(data: Bytes, first_offset: int | None, end_offset: int) -> Colu
     _check_crcs(data, starts, headers)
     counts = headers["count"].astype(np.int64)
     try:
-        body, end = _boundaries(data, starts, starts + _LENGTH_END + headers["length"], counts)
+        body, end = _boundaries(data, starts, starts + LENGTH_END + headers["length"], counts)
         return _decode(data, body, end, headers)
     except IndexError:
         raise Irregular("a record runs over the end of the file") from None
@@ -158,9 +157,9 @@ def _batch_starts(data: Bytes) -> Ints:
     while position + HEADER_SIZE <= end:
         starts.append(position)
         length = _LENGTH.unpack_from(view, position + _LENGTH_AT)[0]
-        if length < HEADER_SIZE - _LENGTH_END:
+        if length < HEADER_SIZE - LENGTH_END:
             raise Irregular("a batch shorter than its header")
-        position += _LENGTH_END + length
+        position += LENGTH_END + length
     if position != end:
         raise Irregular("the last batch is not whole")
     return np.array(starts, np.int64)
@@ -169,7 +168,7 @@ def _batch_starts(data: Bytes) -> Ints:
 def _check_headers(headers: NDArray[Any], first_offset: int | None, end_offset: int) -> None:
     base = headers["base_offset"].astype(np.int64)
     after = base + headers["last_delta"] + 1
-    room = (headers["length"].astype(np.int64) + _LENGTH_END - HEADER_SIZE) // _MIN_RECORD
+    room = (headers["length"].astype(np.int64) + LENGTH_END - HEADER_SIZE) // _MIN_RECORD
     gaps = base[1:] - after[:-1]
     plain = (
         (headers["magic"] == MAGIC).all()
@@ -187,7 +186,7 @@ def _check_headers(headers: NDArray[Any], first_offset: int | None, end_offset: 
 
 def _check_crcs(data: Bytes, starts: Ints, headers: NDArray[Any]) -> None:
     view = data.data
-    ends = (starts + _LENGTH_END + headers["length"]).tolist()
+    ends = (starts + LENGTH_END + headers["length"]).tolist()
     for start, end, crc in zip(starts.tolist(), ends, headers["crc"].tolist(), strict=True):
         if crc32c(view[start + CHECKED_FROM : end]) != crc:
             raise Irregular("a checksum that does not hold")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Final
 
 from coordinator_server.kinds import kind_of
-
-_SHARD: Final = re.compile(r"(.+)-(\d+)")
-_SEGMENT: Final = re.compile(r"(\d{20})\.log")
+from coordinator_server.log.file_names import SEGMENT_NAME, SHARD_NAME
 
 
 def shard_directories(data_dir: Path) -> list[Path]:
@@ -24,10 +20,10 @@ def unknown_directories(data_dir: Path) -> list[Path]:
 
 def segment_bases(shard_dir: Path) -> list[int]:
     """Return the base offsets of the segments, ascending. The last segment is not sealed."""
-    names = (_SEGMENT.fullmatch(entry.name) for entry in shard_dir.iterdir())
+    names = (SEGMENT_NAME.fullmatch(entry.name) for entry in shard_dir.iterdir())
     return sorted(int(name[1]) for name in names if name)
 
 
 def _named_like_shards(data_dir: Path) -> list[Path]:
-    named = [(match, path) for path in data_dir.iterdir() if (match := _SHARD.fullmatch(path.name)) and path.is_dir()]
+    named = [(match, path) for path in data_dir.iterdir() if (match := SHARD_NAME.fullmatch(path.name)) and path.is_dir()]
     return [path for _, path in sorted(named, key=lambda item: (item[0][1], int(item[0][2])))]

@@ -18,6 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.kinds import Kind
+from coordinator_server.log.file_names import segment_name
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
@@ -94,7 +95,7 @@ def _replace(store: LocalLogStore, partition: Partition, result: ExportResult) -
     old = [path for path in directory.iterdir() if path.name != IDENTITY]
     names = []
     for base, data in _segments(store.read(shard, 0), store.end_offset(shard), result):
-        names.append(f"{base:020d}.log")
+        names.append(segment_name(base))
         replace_file(storage, str(directory / f"{names[-1]}{_ATTEMPT}"), data)
     attempts = {f"{name}{_ATTEMPT}" for name in names}
     for path in old:

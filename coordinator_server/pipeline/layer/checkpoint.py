@@ -30,11 +30,19 @@ from protocol.messages.group_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from protocol.record_batch import HEADER_SIZE, NO_PRODUCER_ID, BatchHeader, Record, iter_records, read_header, read_record
+from protocol.record_batch import (
+    HEADER_SIZE,
+    LENGTH_END,
+    NO_PRODUCER_ID,
+    BatchHeader,
+    Record,
+    iter_records,
+    read_header,
+    read_record,
+)
 
 # The state of one record takes about 600 bytes of memory.
 RECORDS_AT_ONCE: Final = 300_000
-_LENGTH_END: Final = 12
 _OFFSETS: Final = (b"\0\0", b"\0\1")  # record types: legacy and present OffsetCommit
 
 
@@ -136,7 +144,7 @@ class _Spool:
         self._file.writelines(map(encode_batch, cut(self._pending)))
         self._pending = []
         self._file.seek(0)
-        while head := self._file.read(_LENGTH_END):
+        while head := self._file.read(LENGTH_END):
             yield head + self._file.read(int.from_bytes(head[-4:], "big"))
 
 
